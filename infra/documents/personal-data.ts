@@ -160,6 +160,7 @@ export const plainPlaces = [
   '*.request_fingerprint',
   '*:requestFingerprint',
   '*:cause',
+  'relay.drip:refill',
   '*.person.read:table',
   'gateway.identity_anomalies.detail',
   'gateway.identities.failure',

@@ -1,6 +1,7 @@
 import { openPersonReader } from '#platform/db/person'
 import type { Config } from './config'
 import type { Context } from './context'
+import { openRefills } from './identity/refill'
 import { openVerification } from './identity/run'
 import { openUsers } from './users/user.store'
 
@@ -18,5 +19,6 @@ export function assemble(config: Config, means: Means): Context {
     users: openUsers(database),
     ownPerson: openPersonReader(database, 'gateway'),
     verification: openVerification({ config, ...means }),
+    orderRefill: openRefills(means),
   }
 }

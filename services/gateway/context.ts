@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import type { Ask } from '#platform/bus/ask'
 import type { InstanceCount } from '#platform/bus/instances'
 import type { Published } from '#platform/bus/publish'
@@ -5,6 +6,7 @@ import type { Clock } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import type { PersonReader } from '#platform/db/person'
 import type { Log } from '#platform/log'
+import type { ChainAccount } from '#shared/messages/chain'
 import type { Config } from './config'
 import type { CollectedMetrics } from './health/collect'
 import type { Readiness } from './health/probes'
@@ -37,6 +39,8 @@ export type Context = {
     /** Records a verification link, which starts the rechecks. */
     readonly recordLink: (wallet: `0x${string}`, providerRef: string | null) => Promise<void>
   }
+  /** Orders native coin for an account that is due a refill. Never throws. */
+  readonly orderRefill: (account: Static<typeof ChainAccount.answer>) => Promise<void>
   /** Signal that is aborted when shutdown begins: the process still serves requests, but is not ready. */
   readonly leaving: AbortSignal
   readonly health: {

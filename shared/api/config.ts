@@ -79,8 +79,10 @@ export const GetConfig = route({
           ),
           dripWei: Type.Optional(
             amountOf(
-              'Native coin, in wei, that a newly verified wallet gets once. It pays for a draw, a repayment and two ' +
-                'withdrawals at twice the least fee of the chain.',
+              'Native coin, in wei, that a newly verified wallet gets. It pays for a draw, a repayment and two ' +
+                'withdrawals at twice the least fee of the chain. A wallet with collateral or debt gets it again if it ' +
+                'cannot pay these calls after a closed cycle, and twice more if it cannot pay one withdrawal: at most once ' +
+                'a day (UTC), soon after a `GET /me`.',
             ),
           ),
         },

@@ -52,6 +52,9 @@ export const journeyWei: bigint =
   2n *
   (leastBaseFeeWei + tipWei)
 
+/** Native coin in wei for one repayment or withdrawal, whichever is dearer, at twice the least fee. */
+export const lastCallWei: bigint = userGasLimits.repayWithPermit * 2n * (leastBaseFeeWei + tipWei)
+
 /** Values of `Op.kind` in the credit line's `many`. */
 export const opKinds = {
   topUp: 0,

@@ -95,7 +95,7 @@ export const chart = {
     about: 'receivables from wallets that were written off',
   },
   gas: { assets: ['MON'], side: 'spent', about: 'native coin spent on transactions' },
-  drips: { assets: ['MON'], side: 'spent', about: 'native coin given to newly verified wallets' },
+  drips: { assets: ['MON'], side: 'spent', about: 'native coin given to verified wallets' },
 } as const satisfies Record<string, Account>
 
 export type AccountName = keyof typeof chart

@@ -77,8 +77,15 @@ export const VerifyOrdered = command(
   ['gateway'],
   Type.Object({ wallet: Address, verified: Type.Boolean(), revision: Amount }),
 )
-/** Orders native coin for the user's own gas, once in a wallet's lifetime. */
-export const DripOrdered = command('relay.drip', ['gateway'], Type.Object({ wallet: Address }))
+/**
+ * Orders native coin for the user's own gas: once in a wallet's lifetime, and again as the refill of a UTC day, which is
+ * given only if it is due.
+ */
+export const DripOrdered = command(
+  'relay.drip',
+  ['gateway'],
+  Type.Object({ wallet: Address, refill: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })) }),
+)
 /** Orders the transfer of the user's AUSD to the treasury by the user's signed authorization. */
 export const TakeOrdered = command(
   'relay.take',
@@ -101,7 +108,7 @@ const outcome = {
   operationId: Type.String(),
   /**
    * Business id of the order: ref id (extend: refId:until; revoke in part: refId:left), payout id, send id, wallet
-   * (verify and freeze: wallet:revision), or the transfer being returned (transaction:log).
+   * (verify and freeze: wallet:revision; refill: wallet:day), or the transfer being returned (transaction:log).
    */
   cause: Type.String(),
   wallet: Address,

@@ -29,7 +29,7 @@ export type RetainedMessages = {
   readonly takenMinor: Map<string, bigint>
   readonly verifies: Static<typeof VerifyOrdered.schema>[]
   readonly freezes: Static<typeof FreezeOrdered.schema>[]
-  readonly drips: Set<string>
+  readonly drips: Static<typeof DripOrdered.schema>[]
   /** Erased wallets, with the time of the latest erasure. */
   readonly erased: Map<string, Date>
 }
@@ -58,7 +58,7 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
       takenMinor: new Map(),
       verifies: [],
       freezes: [],
-      drips: new Set(),
+      drips: [],
       erased: new Map(),
     }
     for (const name of streams) await readStream(nc, name, since, (seen) => record(bus, seen))
@@ -121,7 +121,7 @@ function record(bus: RetainedMessages, { subject, json }: StoredMessage): void {
       return void bus.erased.set(wallet, new Date(erasedAt))
     }
     case DripOrdered.subject:
-      return void bus.drips.add(as<Static<typeof DripOrdered.schema>>().wallet)
+      return void bus.drips.push(as())
   }
   if (subject.startsWith(PaymentsWebhook.subject.replace('>', ''))) recordDelivery(bus, as())
 }

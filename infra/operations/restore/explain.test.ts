@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { type Address, encodeEventTopics, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
+import { contentHash } from '#platform/content-hash'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
+import { idFor } from '#shared/ids'
 import { explain, type Names } from './explain'
 import { givebackNonce, namesOf, returnNonce } from './known'
 import type { LaneTransaction } from './lane'
@@ -29,6 +31,7 @@ const names: Names = {
   returns: new Map([[returnNonce(payoutId), { payoutId, wallet: ana, ausdMicro: 5n }]]),
   givebacks: new Map([[givebackNonce(came), { name: came, wallet: ana, ausdMicro: 5n, payload: { ausd: '5' } }]]),
   asked: new Set([ana]),
+  dripped: new Set<string>(),
   frozen: new Set<string>(),
   verified: new Set<string>(),
   bus: {
@@ -39,7 +42,7 @@ const names: Names = {
     takenMinor: new Map(),
     verifies: [],
     freezes: [],
-    drips: new Set(),
+    drips: [],
     erased: new Map(),
   },
 }
@@ -173,6 +176,29 @@ describe('explain, for several transfers in one transaction,', () => {
     ['one call is not a transfer', bundle([taken, call('topUp', [refOf(topup), ana, 7n, false])])],
   ])('explain counts none of several transfers when %s', (_, words) => {
     expect(sent(words).actions).toBeUndefined()
+  })
+})
+
+describe('native coin for a wallet that has had its first', () => {
+  const given = sent({ to: budi, valueWei: 9n })
+  const known = { ...names, dripped: new Set<string>([budi]) }
+
+  test('is explained as a refill', () => {
+    expect(explain(given, known, treasury).map(({ unexplained }) => unexplained)).toEqual([false])
+  })
+
+  test('is the refill that was ordered last, so that the same order does nothing again', () => {
+    const drips = ['2026-11-27', '2026-11-28'].map((refill) => ({ wallet: budi, refill }))
+    const ordered = { ...known, bus: { ...names.bus, drips: [{ wallet: budi }, ...drips, { wallet: ana }] } }
+    expect(operationOf(given.actions![0]!, ordered, treasury)).toMatchObject({
+      id: idFor('operation', `drip:${budi}:2026-11-28`),
+      cause: `${budi}:2026-11-28`,
+      contentHash: contentHash(drips[1]!),
+    })
+  })
+
+  test('has no operation if NATS has lost its order', () => {
+    expect(operationOf(given.actions![0]!, known, treasury)).toBeUndefined()
   })
 })
 

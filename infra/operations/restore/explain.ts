@@ -6,7 +6,7 @@ import { keyOf } from './lost-payouts'
 import type { LostPayment, LostPayout, LostRows } from './world'
 
 /** Everything that can explain a transaction: rows, messages, and rows about to be restored. */
-export type Names = Pick<KnownRows, 'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'> & {
+export type Names = Pick<KnownRows, 'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'dripped' | 'frozen'> & {
   bus: RetainedMessages
   /** Wallets verified since the backup. Each of them gets native coin. */
   verified: ReadonlySet<string>
@@ -26,6 +26,7 @@ export function namesWith(
   )
   return {
     asked: known.asked,
+    dripped: known.dripped,
     frozen: known.frozen,
     givebacks: known.givebacks,
     bus,
@@ -75,8 +76,9 @@ function whyOf(action: LaneAction, names: Names, treasury: string): string | und
       if (names.bus.verifies.some((one) => one.wallet === action.wallet && one.verified === action.is)) return 'ordered'
       return names.asked.has(action.wallet) ? 'its identity is rechecked' : undefined
     case 'pay':
-      if (names.bus.drips.has(action.wallet)) return 'ordered'
+      if (names.bus.drips.some(({ wallet }) => wallet === action.wallet)) return 'ordered'
       if (names.verified.has(action.wallet)) return 'its wallet was verified'
+      if (names.dripped.has(action.wallet)) return 'a refill'
       return names.asked.has(action.wallet) ? 'its identity is rechecked' : undefined
     case 'freeze': {
       const ordered = names.bus.freezes.some((one) => one.wallet === action.wallet && one.frozen === action.is)

@@ -33,6 +33,8 @@ export type KnownRows = {
   givebacks: Map<Hex, KnownGiveback>
   /** Wallets with a scheduled identity recheck. */
   asked: Set<string>
+  /** Wallets that have had their first native coin. */
+  dripped: Set<string>
   frozen: Set<string>
   lanes: LaneInRows[]
   /** Hashes of transactions that the relayer has not finalized. It finalizes them itself. */
@@ -81,6 +83,8 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
       select cause as name, wallet, payload from chain_relayer.operation where kind = 'giveback'`
     const asked = await tx<{ wallet: string; provider: string }[]>`
       select wallet, provider from gateway.identity_rechecks order by created_at desc`
+    const dripped = await tx<{ wallet: string }[]>`
+      select wallet from chain_relayer.operation where kind = 'drip' and cause = wallet and state = 'settled'`
     const frozen = await tx<{ wallet: string }[]>`
       select wallet from payments.wallets where frozen`
     const lanes = await tx<LaneInRows[]>`
@@ -104,6 +108,7 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
       returns: new Map(accepted.map((row) => [returnNonce(row.id), returnOf(row)])),
       givebacks: new Map(givebacks.map((row) => [givebackNonce(row.name), givebackOf(row)])),
       asked: new Set(asked.map(({ wallet }) => wallet)),
+      dripped: new Set(dripped.map(({ wallet }) => wallet)),
       frozen: new Set(frozen.map(({ wallet }) => wallet)),
       lanes: [...lanes],
       signed: new Set(open.map(({ hash }) => hash)),

@@ -7,7 +7,7 @@ import { keyOf } from './lost-payouts'
 /**
  * Returns the record of an operation, with which a repeated order does nothing and names this transaction. Undefined
  * for actions that are harmless to repeat and whose order cannot be read from the chain: extensions, freezes, and a
- * flag whose order NATS has lost.
+ * flag or refill whose order NATS has lost.
  */
 export function operationOf(action: LaneAction, names: Names, treasury: string) {
   switch (action.does) {
@@ -37,8 +37,12 @@ export function operationOf(action: LaneAction, names: Names, treasury: string) 
       const cause = `${action.wallet}:${revision}`
       return { ...operation('verify', cause, action.wallet, order), revision: `${revision}` }
     }
-    case 'pay':
-      return operation('drip', action.wallet, action.wallet, { wallet: action.wallet })
+    case 'pay': {
+      const { wallet } = action
+      if (!names.dripped.has(wallet)) return operation('drip', wallet, wallet, { wallet })
+      const refill = names.bus.drips.findLast((one) => one.wallet === wallet && one.refill !== undefined)
+      return refill && operation('drip', `${wallet}:${refill.refill}`, wallet, { ...refill })
+    }
     case 'move':
       return moveOperation(action.authorization, names, treasury)
     default:

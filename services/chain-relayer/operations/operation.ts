@@ -192,8 +192,10 @@ export function orderOf(task: Task): Order {
       const cause = `${task.payload.wallet}:${revision}`
       return order(task, cause, task.payload.wallet, { ...own, revision })
     }
-    case 'drip':
-      return order(task, task.payload.wallet, task.payload.wallet, own)
+    case 'drip': {
+      const { wallet, refill } = task.payload
+      return order(task, refill === undefined ? wallet : `${wallet}:${refill}`, wallet, own)
+    }
     case 'return':
       return order(task, task.payload.payoutId, task.payload.wallet, own)
     case 'giveback': {

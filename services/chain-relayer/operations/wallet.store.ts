@@ -1,4 +1,4 @@
-import { and, eq, gt, gte, inArray, lte, not, or, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, lt, lte, ne, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { fromNow, isOneOf, midnightUtc } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
@@ -89,6 +89,20 @@ export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
       ),
     )
   return rows[0]!.count
+}
+
+/**
+ * Reads the refills of a wallet other than this one: how many a lane has carried, and whether one is on its way or was
+ * ordered before.
+ */
+export async function otherRefills(db: Db, { id, wallet, createdAt }: Operation) {
+  const { kind, cause, lane, state } = operations
+  const isFirst = or(eq(state, 'assigned'), and(isOpen(operations), lt(operations.createdAt, createdAt)))
+  const rows = await db
+    .select({ given: sql<number>`count(${lane})::int`, isAnyOpen: sql<boolean>`coalesce(bool_or(${isFirst}), false)` })
+    .from(operations)
+    .where(and(eq(operations.wallet, wallet), eq(kind, 'drip'), ne(cause, wallet), ne(operations.id, id)))
+  return rows[0]!
 }
 
 /** Sums the AUSD (10⁻⁶) leaving each wallet that the state at `blockNumber` may lack. */

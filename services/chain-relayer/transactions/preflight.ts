@@ -1,6 +1,7 @@
 import { ageMs, toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
+import { isRefillDue } from '#shared/chain/refill'
 import { isAuthorizationUsed } from '../chain/authorization'
 import type { ChainSnapshot } from '../chain/chain-snapshot'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
@@ -21,6 +22,7 @@ import {
 import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
+import { otherRefills } from '../operations/wallet.store'
 import { checkOwed } from '../unsolicited-deposits/giveback'
 import { type Funds, fundsFor } from './funding'
 import { isSigned, runsForeignCode, transactionCall, transferTerms } from './transaction'
@@ -99,6 +101,11 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
     return (await database.read((db) => newestRevision(db, operation))) > operation.revision!
   if (operation.kind === 'extend') return isExtended(context, operation.payload)
   if (operation.kind !== 'drip') return false
+  if (operation.payload.refill !== undefined) {
+    // Rows are read first, so that the coin of a refill that has ended since is in the account.
+    const { given, isAnyOpen } = await database.read((db) => otherRefills(db, operation))
+    return isAnyOpen || !isRefillDue(await context.account(operation.wallet), given)
+  }
   const heldWei = await node.reader.getBalance({ address: operation.wallet })
   return heldWei >= settings.dripBelowWei
 }

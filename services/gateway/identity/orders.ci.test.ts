@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac, randomBytes } from 'node:crypto'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { asker } from '#platform/bus/ask'
 import { handler } from '#platform/bus/serve'
+import { journeyWei } from '#shared/chain/gas'
 import { ChainAccount } from '#shared/messages/chain'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { refuse } from '#shared/refusals'
@@ -15,6 +16,7 @@ import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
 import { identities } from './identity.store'
 import { dripOrderId, dripRepeatId, flagCause, flagOrderId, sweepOnce } from './orders'
+import { openRefills, refillOrderId } from './refill'
 
 let backbone: Dependencies
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -211,6 +213,56 @@ describe('an identity', () => {
     onChain.set(wallet, { verified: true, native: '5' })
     await sweepLater(4 * minuteMs)
     expect(await identityOf(wallet)).toMatchObject({ checkAt: null, flagSettledAt: null })
+  })
+  describe('that is short of native coin', () => {
+    const day = '2026-11-28'
+    const openOne = () =>
+      openRefills({
+        database: backbone.database,
+        clock: () => Date.parse(`${day}T23:59:59Z`),
+        log: contextOf().log,
+        poke: () => {},
+      })
+    const short = (wallet: `0x${string}`) => ({ ...account, wallet, balance: { ausd: '0', native: '0' } })
+
+    test('has one refill a day ordered, by any number of instances', async () => {
+      const wallet = walletOf(freshWallet())
+      const orders = [openOne(), openOne()]
+      for (const order of [...orders, ...orders]) await order(short(wallet))
+      const rows = await backbone.database.read((db) =>
+        db.select().from(outbox).where(sql`${outbox.payload} ->> 'wallet' = ${wallet}`),
+      )
+      expect(rows.map(({ id, payload }) => [id, payload])).toEqual([
+        [refillOrderId(wallet, day), { wallet, refill: day }],
+      ])
+    })
+
+    test.each([
+      ['has enough', { balance: { ausd: '0', native: String(journeyWei) } }],
+      ['is not verified', { verified: false }],
+    ])('has none ordered if it %s', async (_, over) => {
+      const wallet = walletOf(freshWallet())
+      await openOne()({ ...short(wallet), ...over })
+      expect(await stored(refillOrderId(wallet, day))).toBe(0)
+    })
+
+    test.each(['settled', 'failed'])('still awaits its first coin when a refill has %s', async (end) => {
+      const wallet = walletOf(freshWallet())
+      const at = Date.now() - 10_000
+      await review(wallet, 'GREEN', at)
+      await published(flagOrderId(wallet, BigInt(at)))
+      await settle(wallet, BigInt(at))
+      await published(dripOrderId(wallet))
+      const before = (await backbone.database.read((db) => db.select().from(inbox))).length
+      const outcome = { ...dripped(wallet), cause: `${wallet}:${day}` }
+      if (end === 'settled') await relayer.tell(relaySettled('drip'), outcome)
+      else await relayer.tell(relayFailed('drip'), { ...outcome, reason: 'reverted' })
+      await waitUntil('the outcome', async () => {
+        const rows = await backbone.database.read((db) => db.select().from(inbox))
+        return rows.length > before
+      })
+      expect(await identityOf(wallet)).toMatchObject({ dripSettledAt: null, failedAt: null })
+    })
   })
   describe('whose drip fails', () => {
     const failed = async (wallet: `0x${string}`) => {

@@ -64,12 +64,13 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
     },
   }),
   reactTo(relaySettled('drip'), {
-    async apply(tx, { wallet }) {
-      await settleDrip(tx, wallet)
+    async apply(tx, { cause, wallet }) {
+      if (cause === wallet) await settleDrip(tx, wallet)
     },
   }),
   reactTo(relayFailed('drip'), {
-    async apply(tx, { wallet, reason }) {
+    async apply(tx, { cause, wallet, reason }) {
+      if (cause !== wallet) return context.log.warn({ cause, reason }, 'refill of native coin failed')
       if (!(await failDrip(tx, wallet, reason))) return
       context.log.error({ wallet, reason, alarm: true }, 'native coin drip failed')
     },

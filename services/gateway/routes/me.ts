@@ -35,7 +35,7 @@ const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | nul
   return answer && 'ok' in answer ? answer.ok : null
 }
 
-export const meRoute = ({ ask, clock, config, users }: Context, access: Access) => {
+export const meRoute = ({ ask, clock, config, users, orderRefill }: Context, access: Access) => {
   const read = async ({ wallet, language }: { wallet: `0x${string}`; language: Language }) => {
     const [found, user, topup, cashout] = await Promise.all([
       ask(ChainAccount, { wallet }),
@@ -43,11 +43,12 @@ export const meRoute = ({ ask, clock, config, users }: Context, access: Access) 
       limitOr(ask(PaymentsLimit, { wallet }, limitPatience)),
       limitOr(ask(PayoutsLimit, { wallet }, limitPatience)),
     ])
+    const account = okOf(found)
+    void orderRefill(account)
     const limits = { topup, cashout }
     const createdAt = user?.createdAt ?? new Date(clock())
-    return JSON.stringify(
-      meOf(wallet, okOf(found), { user, createdAt, limits, language, contact: config.supportContact }),
-    )
+    const more = { user, createdAt, limits, language, contact: config.supportContact }
+    return JSON.stringify(meOf(wallet, account, more))
   }
   // A new country must show at once, so a response is never older than its request.
   const me = joinReads(read, ({ wallet, language }) => `${wallet} ${language}`)

@@ -130,6 +130,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
       standing: async () => ({ isVerified: false, linksToday: 0 }),
       recordLink: async () => {},
     },
+    orderRefill: async () => {},
     ...over,
   }
 }

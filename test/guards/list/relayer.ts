@@ -259,6 +259,15 @@ const nonces: readonly Guard[] = [
     },
   },
   {
+    guard: 'a wallet gets no more refills than its closed cycles and two',
+    kind: 'decision',
+    by: without('given < most'),
+    test: {
+      file: at('operations/refills.test.ts'),
+      name: 'are given twice to a wallet that sends its coin away, and then no more',
+    },
+  },
+  {
     guard: 'a fault is recorded only by the holder of its lane',
     kind: 'lane',
     by: instead('held(lane, holder)', 'eq(lanes.address, lane.address)'),
