@@ -97,6 +97,29 @@ describe('the next endpoint is asked if one', () => {
   })
 })
 
+describe('an endpoint that answers with errors of its own', () => {
+  const inactive = failing(-32000, 'App is inactive')
+  const send = { method: 'eth_sendRawTransaction', params: ['0x01'] }
+
+  test('is asked last after five in a row', async () => {
+    const [first, second] = [serve(inactive), serve(good)]
+    const { ask } = open([first.url, second.url])
+    for (let times = 0; times < 20; times++) expect(await ask(chainId)).toBe('0x279f')
+    expect([first.asked.length, second.asked.length]).toEqual([5, 20])
+  })
+
+  test.each<[string, () => [Reply, object[]]]>([
+    ['to one method', () => [(asked, times) => (times % 2 ? inactive : good)(asked, times), [chainId]]],
+    ['to transactions', () => [failing(-32603, 'Transaction nonce too low'), [send]]],
+  ])('%s alone is asked first as before', async (_, given) => {
+    const [reply, calls] = given()
+    const [first, second] = [serve(reply), serve(good)]
+    const { ask } = open([first.url, second.url])
+    for (let times = 0; times < 20; times++) for (const call of calls) await ask(call as typeof chainId)
+    expect(first.asked.length).toBe(20)
+  })
+})
+
 test('the loss of an endpoint is logged once, and so is its return', async () => {
   const lines: { msg: string; endpoint: string }[] = []
   const told = () => lines.map(({ msg }) => msg)

@@ -124,6 +124,8 @@ export function openAsker(options: AskerOptions): ChainAsk {
         else if (shared && isNoBatch(error)) endpoint.takesBatches = undefined
         else {
           failed.add(endpoint)
+          // A refused transaction is an answer.
+          if (meaning === 'fault' && call.method !== 'eth_sendRawTransaction') endpoints.faulted(endpoint)
           if (!isAway(error)) continue
           endpoints.shun(endpoint)
           endpoints.lost(endpoint, error)

@@ -41,6 +41,8 @@ export type RpcEndpoints = {
   /** Logs an outage once, until `answered` ends it. */
   readonly lost: (endpoint: RpcEndpoint, error: unknown) => void
   readonly answered: (endpoint: RpcEndpoint) => void
+  /** Counts an error of the endpoint's own. One that gives nothing else, as without a valid key, is avoided for a while. */
+  readonly faulted: (endpoint: RpcEndpoint) => void
   /** Reads the chain head from a result, to count calls per block. */
   readonly record: (call: RpcCall, result: unknown) => void
   /**
@@ -86,6 +88,8 @@ const shunnedMs = 30_000
 /** How long a call waits for a healthy endpoint's budget, in ms. */
 const preferredMs = 500
 const foreignMs = 10_000
+/** Errors in a row after which an endpoint is avoided. */
+const faultsMax = 5
 
 export class Stale extends BaseError {
   override name = 'Stale'
@@ -105,6 +109,7 @@ export function openRpcEndpoints(options: {
   const turns = openTurns(budget, clock)
   const perBlock = openCallsPerBlock(clock)
   const shunnedUntil = new Map<RpcEndpoint, number>()
+  const faults = new Map<RpcEndpoint, number>()
   const all = rpcUrls.map(
     (url): RpcEndpoint => ({
       url,
@@ -200,7 +205,17 @@ export function openRpcEndpoints(options: {
       if (identity) endpoint.isOurs = undefined
       outages.get(endpoint)?.failed(error)
     },
-    answered: (endpoint) => outages.get(endpoint)?.works(),
+    answered: (endpoint) => {
+      faults.delete(endpoint)
+      outages.get(endpoint)?.works()
+    },
+    faulted: (endpoint) => {
+      const count = (faults.get(endpoint) ?? 0) + 1
+      faults.set(endpoint, count)
+      if (count < faultsMax) return
+      faults.delete(endpoint)
+      shun(endpoint)
+    },
     record: (call, result) => {
       const head = headIn(call, result)
       if (head !== undefined) perBlock.sawHead(head)

@@ -12,8 +12,8 @@ export type RpcError = { readonly code?: number | undefined; readonly message: s
  */
 export type ErrorMeaning = 'chain' | 'rate' | 'limit' | 'range' | 'behind' | 'busy' | 'fault'
 
-/** -32007 is QuickNode's ("50/second request limit reached"). */
-const rateCodes: ReadonlySet<number> = new Set([429, -32007])
+/** -32007 is QuickNode's ("50/second request limit reached"), -32029 TheRPC's. */
+const rateCodes: ReadonlySet<number> = new Set([429, -32007, -32029])
 const rateWords = /rate limit|too many requests|request limit reached|requests? per second/i
 /** EIP-1474's "limit exceeded", which some providers return for a range too. */
 const limitExceeded = -32005
@@ -33,7 +33,7 @@ const noMethod = -32601
  */
 export function meaningOf(name: string, { code, message, data }: RpcError): ErrorMeaning {
   const method = methodOf(name)
-  if (method.runsCode && (code === 3 || isHex(data) || /revert|out ?of ?gas/i.test(message))) return 'chain'
+  if (method.runsCode && (code === 3 || isRevertData(data) || /revert|out ?of ?gas/i.test(message))) return 'chain'
   if (rateWords.test(message) || (code !== undefined && rateCodes.has(code))) return 'rate'
   if (code === limitExceeded) {
     if (!method.hasRange) return 'rate'
@@ -46,7 +46,9 @@ export function meaningOf(name: string, { code, message, data }: RpcError): Erro
   return rangeCodes.has(code ?? 0) || rangeWords.test(message) ? 'range' : 'fault'
 }
 
-const isHex = (value: unknown) => typeof value === 'string' && /^0x/.test(value)
+/** Returns true for the data of a revert. Some nodes put the number of a block that they lack there. */
+export const isRevertData = (value: unknown): value is `0x${string}` =>
+  typeof value === 'string' && /^0x(?:[0-9a-f]{2}){4,}$/i.test(value)
 
 /** A response with HTTP 429, with the delay that the endpoint asks for, in ms. viem's errors lose it. */
 export class AskedTooOften extends Error {

@@ -9,6 +9,7 @@ import {
 import { openAsker } from '#shared/chain/asker'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
+import { isRevertData } from '#shared/chain/error-meaning'
 import type { Urgency } from '#shared/chain/methods'
 import { errorTextOf } from './errors'
 
@@ -136,7 +137,7 @@ async function call(reader: PublicClient, request: CallRequest, block: bigint | 
 /** Returns the revert data of an error, if it is a revert. Nodes use different error codes (anvil: `OutOfGas`). */
 function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
   if (!(error instanceof BaseError)) return undefined
-  const bearer = error.walk((one) => /^0x/.test(String((one as { data?: unknown }).data)))
+  const bearer = error.walk((one) => isRevertData((one as { data?: unknown }).data))
   if (bearer) return { reverted: (bearer as unknown as { data: Hex }).data }
   return /revert|out ?of ?gas/i.test(error.details ?? '') ? { reverted: undefined } : undefined
 }
