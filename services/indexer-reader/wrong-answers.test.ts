@@ -94,8 +94,11 @@ describe('an answer that cannot be right does not enter the record, and another 
   })
 })
 
-test('logs in the order of newest first enter the record, without another endpoint', async () => {
-  distort = ({ method }, result) => (method === 'eth_getLogs' ? (result as Fields[]).toReversed() : result)
+test.each<[string, (logs: Fields[]) => Fields[]]>([
+  ['in the order of newest first', (logs) => logs.toReversed()],
+  ['that come twice', (logs) => logs.flatMap((log) => [log, log])],
+])('logs %s enter the record, without another endpoint', async (_, change) => {
+  distort = ({ method }, result) => (method === 'eth_getLogs' ? change(result as Fields[]) : result)
   running = startReader({ database: store.database, chain, rpcUrls: [filter.url] })
   await waitUntil('an answer', async () => 'ok' in (await askRecord(running.context, ana)))
   const [cursor] = await store.database.read(liveCursors)
