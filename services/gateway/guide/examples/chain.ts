@@ -23,3 +23,12 @@ export async function fees(gas: bigint) {
   if (maxFeePerGas < baseFee + maxPriorityFeePerGas) throw new Error('the wallet cannot pay the network fee')
   return { maxPriorityFeePerGas, maxFeePerGas }
 }
+
+/**
+ * Waits for a transaction and returns how it ended. A user may replace a transaction in the wallet; viem then returns the
+ * receipt of the other one.
+ */
+export async function ended(hash: `0x${string}`) {
+  const { status, transactionHash } = await chain.waitForTransactionReceipt({ hash })
+  return transactionHash === hash ? status : 'replaced'
+}

@@ -1,5 +1,5 @@
 import { creditLineAbi, okOf } from 'ausd-credit-client'
-import { chain, fees, terms } from './chain'
+import { chain, ended, fees, terms } from './chain'
 import { account, client } from './setup'
 
 const { available } = okOf(await client.me())
@@ -16,5 +16,5 @@ await chain.simulateContract(draw) // The simulation costs nothing, and throws t
 
 const gas = BigInt(terms.gasLimits.draw) // The chain charges the whole limit.
 const hash = await chain.writeContract({ ...draw, chain: null, gas, ...(await fees(gas)) })
-const { status } = await chain.waitForTransactionReceipt({ hash })
+const status = await ended(hash)
 console.log(`draw: ${status}`)

@@ -1,5 +1,5 @@
 import { creditLineAbi, okOf } from 'ausd-credit-client'
-import { chain, fees, terms } from './chain'
+import { chain, ended, fees, terms } from './chain'
 import { account, client } from './setup'
 
 const quote = okOf(await client.quote('USD/IDR'))
@@ -18,5 +18,5 @@ const repay = {
 await chain.simulateContract({ account, ...repay })
 const gas = BigInt(terms.gasLimits.repayFromCollateral)
 const hash = await chain.writeContract({ account, chain: null, ...repay, gas, ...(await fees(gas)) })
-const { status } = await chain.waitForTransactionReceipt({ hash })
+const status = await ended(hash)
 console.log(`part: ${status}, owed now: ${okOf(await client.me()).drawn}`)

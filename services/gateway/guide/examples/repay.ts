@@ -1,6 +1,6 @@
 import { creditLineAbi, okOf } from 'ausd-credit-client'
 import { erc20Abi } from 'viem'
-import { chain, fees, terms } from './chain'
+import { chain, ended, fees, terms } from './chain'
 import { account, client } from './setup'
 
 const amount = 1_000_000n // The unit is 10⁻⁶ AUSD. The contract takes at most the debt.
@@ -15,7 +15,7 @@ const approve = {
 } as const
 const approveGas = await chain.estimateContractGas({ account, ...approve })
 const approved = await chain.writeContract({ ...common, ...approve, gas: approveGas, ...(await fees(approveGas)) })
-await chain.waitForTransactionReceipt({ hash: approved })
+if ((await ended(approved)) !== 'success') throw new Error('the approval was not made')
 
 const repay = {
   address: terms.creditLine,
@@ -26,5 +26,5 @@ const repay = {
 await chain.simulateContract({ account, ...repay })
 const gas = BigInt(terms.gasLimits.repay)
 const hash = await chain.writeContract({ ...common, ...repay, gas, ...(await fees(gas)) })
-const { status } = await chain.waitForTransactionReceipt({ hash })
+const status = await ended(hash)
 console.log(`repay: ${status}, owed now: ${okOf(await client.me()).drawn}`)
