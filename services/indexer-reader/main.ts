@@ -17,7 +17,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   const { chainId, genesisHash, creditLineAddress, deployBlock } = config
   const identity: ExpectedChain = { chainId, genesisHash, contract: creditLineAddress }
   const { rpcRequestsPerSecond } = config
-  const ours = { chainId, genesisHash, contracts: [creditLineAddress] }
+  const ours = { chainId, genesisHash, contracts: [creditLineAddress], creditLine: creditLineAddress }
   const asked = { ...config, rpcEthCallsPerSecond: rpcRequestsPerSecond }
   await using rpc = await openServiceEndpoints(asked, runtime, ours)
   if (!(await awaitChain(rpc, identity, runtime))) return

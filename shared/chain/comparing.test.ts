@@ -6,6 +6,7 @@ import { chainOf } from '#shared/chain/client'
 import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { openHeads } from '#shared/chain/heads'
+import type { ChainIdentity } from '#shared/chain/identity'
 import type { RpcBudget } from '#shared/chain/turns'
 import { waitUntil } from '#test/support/wait'
 
@@ -18,7 +19,14 @@ afterEach(async () => {
 const bornAt = Date.now()
 const headNow = () => 1_000 + Math.floor((Date.now() - bornAt) / 100)
 const hex = (number: number) => `0x${number.toString(16)}`
-type Chain = { head: () => number | null; genesis: string; chainId: number; code: string; history: string }
+type Chain = {
+  head: () => number | null
+  genesis: string
+  chainId: number
+  code: string
+  history: string
+  events: number
+}
 type Call = { id: number; method: string; params: [string, ...unknown[]] }
 
 /** Serves a chain and counts the calls other than comparisons. */
@@ -29,11 +37,13 @@ function serve(changes: Partial<Chain> = {}) {
     chainId: 10_143,
     code: '0x60',
     history: '11',
+    events: 7,
     ...changes,
   }
   const resultOf = ({ method, params: [first] }: Call) => {
     if (method === 'eth_chainId') return hex(chain.chainId)
     if (method === 'eth_getCode') return chain.code
+    if (method === 'eth_call') return `0x${chain.events.toString(16).padStart(64, '0')}`
     if (method === 'eth_blockNumber') return hex(chain.head() ?? 0)
     const block = (number: string, hash = `0x${chain.history.repeat(32)}`) => ({
       number,
@@ -64,7 +74,7 @@ function serve(changes: Partial<Chain> = {}) {
 }
 
 const identity = { chainId: 10_143, genesisHash: 'unchecked', contracts: ['0x01'] as const }
-type Options = { identity?: typeof identity; budget?: RpcBudget }
+type Options = { identity?: ChainIdentity; budget?: RpcBudget }
 function open(served: readonly { url: string }[], options: Options = {}) {
   const endpoints = openRpcEndpoints({ rpcUrls: served.map(({ url }) => url), ...options })
   const how = { timeoutMs: 2_000, batches: false }
@@ -172,6 +182,23 @@ test('an endpoint that begins to serve another history is not used any more', as
   other.chain.history = '33'
   await expect(endpoints.compareHistory(second!, askOther)).rejects.toThrow(/block \d+ is 0x33/)
   expect(second!.isOurs).toBe(false)
+})
+
+test.each([
+  ['the first', 0],
+  ['the second', 1],
+])('%s of two endpoints is behind while its state is old, although it has every block', async (_, place) => {
+  const served = [serve(), serve()]
+  const { endpoints } = open(served, { identity: { ...identity, creditLine: '0x01' } })
+  opened.push(startComparing(endpoints, log))
+  const [old, other] = [endpoints.all[place]!, endpoints.all[1 - place]!]
+  served[place]!.chain.events = 6
+  await waitUntil('the old state being noticed', () => endpoints.isBehind(old), 15_000)
+  expect(endpoints.isBehind(other)).toBe(false)
+  const call = { method: 'eth_getTransactionCount', params: ['0x1', 'latest'] }
+  expect(endpoints.fitFor(call, endpoints.all)).toEqual([other])
+  served[place]!.chain.events = 7
+  await waitUntil('the return of the endpoint', () => !endpoints.isBehind(old), 15_000)
 })
 
 describe('an endpoint of another chain', () => {

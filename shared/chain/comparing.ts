@@ -13,7 +13,8 @@ const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false]
 
 /**
  * Reads the finalized block of each endpoint, unless a caller has just done so. An endpoint that lags is avoided within
- * two seconds, until it has caught up and been identified again. One with another history is not used.
+ * two seconds, until it has caught up and been identified again. One with another history is not used, and one with old
+ * state is avoided.
  */
 export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
   const loops = endpoints.all.map((endpoint): Loop => {
@@ -46,12 +47,15 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
 }
 
 async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint, withHistory: boolean): Promise<boolean> {
-  const ask = async (call: RpcCall) => {
-    await endpoints.turn({ calls: [call], among: [endpoint], patienceMs: deadlineMs })
-    return callOne(endpoints, endpoint, call)
+  const askOne = async (of: RpcEndpoint, call: RpcCall) => {
+    await endpoints.turn({ calls: [call], among: [of], patienceMs: deadlineMs })
+    return callOne(endpoints, of, call)
   }
+  const ask = (call: RpcCall) => askOne(endpoint, call)
   await endpoints.identify(endpoint, ask)
   const isCompared = withHistory && (await endpoints.compareHistory(endpoint, ask))
+  // A node may not have executed the block yet, or have no state of it any more.
+  if (isCompared) await endpoints.compareState(endpoint, askOne).catch(() => {})
   if (steadyClock() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return isCompared
   const askedAt = steadyClock()
   const block = await ask(finalized)

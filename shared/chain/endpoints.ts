@@ -1,11 +1,11 @@
-import { BaseError, numberToHex } from 'viem'
+import { BaseError, numberToHex, toFunctionSelector } from 'viem'
 import { type Clock, steadyClock } from '#platform/clock'
 import { type Log, openLogThrottled } from '#platform/log'
 import { type Outage, openOutage } from '#platform/outage'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { type Heads, openHeads, type RawBlock } from '#shared/chain/heads'
 import { AnotherChain, type ChainIdentity, openIdentifying } from '#shared/chain/identity'
-import { methodOf, type RpcCall, type Urgency } from '#shared/chain/methods'
+import { isHash, methodOf, type RpcCall, type Urgency } from '#shared/chain/methods'
 import { BudgetExhausted, ethCallsIn, openTurns, type RpcBudget } from '#shared/chain/turns'
 
 export type RpcEndpoint = {
@@ -70,6 +70,15 @@ export type RpcEndpoints = {
    * differ.
    */
   readonly compareHistory: (endpoint: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => Promise<boolean>
+  /**
+   * Compares the state of an endpoint with that of the first other one before it, by the credit line's number of events at
+   * one final block. That only grows, so the endpoint with less is behind, although it may have every block: nodes exist
+   * that read old state while they execute the newest blocks.
+   */
+  readonly compareState: (
+    endpoint: RpcEndpoint,
+    ask: (of: RpcEndpoint, call: RpcCall) => Promise<unknown>,
+  ) => Promise<void>
   /** Returns when the endpoint's head was last compared, in Unix ms by `steadyClock`. */
   readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
@@ -88,6 +97,9 @@ const shunnedMs = 30_000
 /** How long a call waits for a healthy endpoint's budget, in ms. */
 const preferredMs = 500
 const foreignMs = 10_000
+/** Longer than the interval of comparisons, so that an endpoint with old state stays behind between them. */
+const oldStateMs = 25_000
+const sequenceData = toFunctionSelector('sequence()')
 /** Errors in a row after which an endpoint is avoided. */
 const faultsMax = 5
 
@@ -123,7 +135,9 @@ export function openRpcEndpoints(options: {
   const isShunned = (one: RpcEndpoint) => (shunnedUntil.get(one) ?? 0) > clock()
   const finalized: Heads<RpcEndpoint> = openHeads(clock)
   const latest: Heads<RpcEndpoint> = openHeads(clock)
-  const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
+  const oldStateUntil = new Map<RpcEndpoint, number>()
+  const hasOldState = (one: RpcEndpoint) => (oldStateUntil.get(one) ?? 0) > clock()
+  const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one) || hasOldState(one)
   /** Returns the rank of an endpoint. One that lags still responds, so it comes before one that does not. */
   const rankOf = (one: RpcEndpoint) => (isShunned(one) ? 2 : isBehind(one) ? 1 : 0)
   const logSeldom = log && openLogThrottled(log, clock)
@@ -144,8 +158,10 @@ export function openRpcEndpoints(options: {
       throw error
     }
   }
+  const betterThan = (one: RpcEndpoint) =>
+    all.slice(0, all.indexOf(one)).find((other) => other.isOurs && finalized.last(other))
   const checkHistory = async (one: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => {
-    const better = all.slice(0, all.indexOf(one)).find((other) => other.isOurs && finalized.last(other))
+    const better = betterThan(one)
     const known = better && finalized.last(better)
     if (!known) return false
     const block = (await ask({
@@ -237,6 +253,22 @@ export function openRpcEndpoints(options: {
       logSeldom?.(`${endpoint.host} ${method}`, fields, 'rpc endpoint gave an impossible answer, avoided')
     },
     compareHistory: (endpoint, ask) => unlessForeign(endpoint, checkHistory(endpoint, ask)),
+    compareState: async (one, ask) => {
+      const better = betterThan(one)
+      const known = better && finalized.last(better)
+      const own = finalized.last(one)
+      if (!better || !known || !own || !identity?.creditLine) return
+      const { number } = own.number < known.number ? own : known
+      const call = {
+        method: 'eth_call',
+        params: [{ to: identity.creditLine, data: sequenceData }, numberToHex(number)],
+      }
+      const [left, right] = await Promise.all([ask(better, call), ask(one, call)])
+      if (!isHash(left) || !isHash(right)) return
+      const missing = BigInt(left) - BigInt(right)
+      if (missing === 0n) for (const both of [better, one]) oldStateUntil.delete(both)
+      else oldStateUntil.set(missing > 0n ? one : better, clock() + oldStateMs)
+    },
     comparedAt: finalized.askedAt,
     identify: (endpoint, ask) => {
       if (endpoint.isOurs) return Promise.resolve()

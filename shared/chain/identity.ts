@@ -6,6 +6,8 @@ export type ChainIdentity = {
   readonly genesisHash: string
   /** Contracts that must have the same code at every endpoint. */
   readonly contracts: readonly Hex[]
+  /** The credit line, by whose number of events the states of endpoints are compared. */
+  readonly creditLine?: Hex
 }
 
 export class AnotherChain extends BaseError {

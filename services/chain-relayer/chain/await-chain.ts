@@ -39,6 +39,7 @@ export const identityOf = (config: {
   chainId: config.chainId,
   genesisHash: config.genesisHash,
   contracts: [config.ausdAddress, config.creditLineAddress, multicall3],
+  creditLine: config.creditLineAddress,
 })
 
 export class UnfitChain extends Error {
