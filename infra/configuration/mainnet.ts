@@ -1,3 +1,5 @@
+import { liveChainId } from '#shared/chain/chain-id'
+
 /** Limits of a public endpoint per caller. The least of them decides, because a variable applies to every endpoint. */
 export type PublicEndpoint = {
   readonly url: string
@@ -18,7 +20,8 @@ export const mainnetEndpoints: readonly PublicEndpoint[] = [
  * operations reads there too, so that both together leave a fifth of the least limit.
  */
 export const mainnetValues: ReadonlyMap<string, string> = new Map([
-  ['CHAIN_ID', '143'],
+  ['DEPLOYMENT', 'live'],
+  ['CHAIN_ID', String(liveChainId)],
   ['RPC_URLS', mainnetEndpoints.map(({ url }) => url).join(',')],
   ['RPC_REQUESTS_PER_SECOND', '6'],
   ['RPC_ETH_CALLS_PER_SECOND', '5'],
