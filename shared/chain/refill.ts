@@ -13,7 +13,7 @@ type Account = Pick<
 /**
  * Returns true if a wallet is due another drip after its first. It must be verified and have collateral or debt, and hold
  * less than it needs for a cycle (one refill for each closed cycle) or for its last call (`refillsInAdvance` more, so that
- * nobody's collateral is out of reach). `given` counts its refills so far. The count bounds a wallet that sends its coin
+ * every borrower can withdraw collateral). `given` counts its refills so far. The count bounds a wallet that sends its coin
  * away: however often it does, it gets `cycles + refillsInAdvance` refills. One for each UTC day is the other bound, which
  * the cause of the order sets.
  */
