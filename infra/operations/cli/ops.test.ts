@@ -173,10 +173,10 @@ test('ops unexplained accept is recorded once per acceptance, and a refusal as o
   await sql`
     insert into books.provider_moves (account, transaction_id, type, status, product_id, currency, amount_minor, cashflow, read_at)
     values ('ID', 'txn_3', 'payout', 'succeeded', 'disb-3', 'IDR', 5, 'out', now())`
-  const post = (item: string, posting: string, event: string, amount: number) => sql`
-    insert into books.journal (posting, line, event, item, account, asset, amount)
-    values (${posting}, 0, ${event}, ${item}, 'capital', 'IDR', ${amount}),
-      (${posting}, 1, ${event}, ${item}, 'provider_id', 'IDR', ${-amount})`
+  const post = (item: string, posting: string, event: string, amount: number, reverses: string | null = null) => sql`
+    insert into books.journal (posting, line, event, item, account, asset, amount, reverses)
+    values (${posting}, 0, ${event}, ${item}, 'capital', 'IDR', ${amount}, ${reverses}),
+      (${posting}, 1, ${event}, ${item}, 'provider_id', 'IDR', ${-amount}, ${reverses})`
   // An unmatched payout is accepted under the provider's id of the payout.
   for (const [target, item] of [
     ['txn_1', 'txn_1'],
@@ -186,7 +186,7 @@ test('ops unexplained accept is recorded once per acceptance, and a refusal as o
       const book = async () => void (await post(item, `accepted ${item} ${time}`, 'accepted as capital: ticket 4', -5))
       expect(await accepted({ sql }, target, said, book)).not.toHaveProperty('earlier')
       expect(await accepted({ sql }, target, said, book)).toHaveProperty('earlier')
-      await post(item, `reversed ${item} ${time}`, 'reversed', 5)
+      await post(item, `reversed ${item} ${time}`, 'reversed: it was wrong', 5, `accepted ${item} ${time}`)
     }
   const refuse = () => Promise.reject(new NotAcceptable('it moved nothing'))
   expect(await accepted({ sql }, 'txn_2', said, refuse)).toMatchObject({

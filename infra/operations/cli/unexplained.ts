@@ -173,11 +173,11 @@ async function acceptanceOf(sql: Sql, item: string): Promise<string> {
     select product_id as "productId" from books.provider_moves
     where account in ${sql([...providerAccounts])} and transaction_id = ${item} and product_id is not null`
   const items = [item, ...moves.map(({ productId }) => productId)]
-  const [standing] = await capitalOf(sql, sql`any(${items})`)
-  const [made] = await sql<[{ count: number }]>`
-    select count(distinct posting)::int as count from books.journal
-    where item = any(${items}) and reverses is null and event like ${`${acceptedEvent}%`}`
-  return `acceptance ${made.count + (standing ? 0 : 1)}`
+  const [made] = await sql<[{ count: number; standing: number }]>`
+    select count(distinct posting)::int as count, count(distinct posting) filter (where not exists (
+      select from books.journal reversal where reversal.reverses = j.posting))::int as standing
+    from books.journal j where item = any(${items}) and event like ${`${acceptedEvent}%`}`
+  return `acceptance ${made.count + (made.standing > 0 ? 0 : 1)}`
 }
 
 /** Accepts an item as capital. `book` is `acceptAsCapital`. */

@@ -7,7 +7,7 @@ import { findMove, movesOfKeys } from './chain-move.store'
 import { acceptedEvent, withJournal } from './journal.store'
 import { namedAmong } from './name.store'
 import { ownMoveOf, positionOfMove } from './positions'
-import { findHeldItem, findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
+import { findHeld, findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
 import { givebackOf } from './treasury'
 
 /** Thrown for an item that cannot be accepted as capital. The message is for the operator. */
@@ -56,17 +56,18 @@ async function acceptOwnMove({ database, clock }: Accepting, transactionId: stri
   await withJournal(database, async (tx) => {
     const move = await findProviderMove(tx, transactionId)
     if (!move) throw new NotAcceptable(`no provider transaction ${transactionId} has been read`)
-    if (await isOfAService(tx, move))
+    const [held] = await findHeld(tx, [move])
+    // Money that a service holds in suspense is nobody's, whatever its row names: a second payout names its cash-out.
+    if (!held && (await isOfAService(tx, move)))
       throw new NotAcceptable(`${transactionId} belongs to a payment or cash-out, whose service books it`)
-    const held = await findHeldItem(tx, move)
-    const lines = ownMoveOf(move, held !== undefined)
+    const lines = ownMoveOf(move, held?.minor)
     if (!lines?.length)
       throw new NotAcceptable(`${transactionId} moved no money that can be booked: its status is ${move.status}`)
     // A service would book the money again, and the acceptance would count it twice.
-    if (held === undefined && move.type !== 'unknown' && ageMs(move.readAt, clock()) < listGraceMs)
+    if (!held && move.type !== 'unknown' && ageMs(move.readAt, clock()) < listGraceMs)
       throw new NotAcceptable(`${transactionId} is new: its service has not booked it yet, try again in 15 minutes`)
     // The item is that of the posting in suspense, so that both together are 0.
-    const item = held ?? transactionId
+    const item = held?.item ?? transactionId
     await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines }))
   })
 }
@@ -75,15 +76,17 @@ async function acceptOwnMove({ database, clock }: Accepting, transactionId: stri
  * Updates the postings of accepted items to the list's current amounts, and reverses those of movements that did not
  * take place.
  */
-export const bookAccepted = (tx: Tx, moves: readonly ProviderMove[]): Promise<void> => {
+export async function bookAccepted(tx: Tx, moves: readonly ProviderMove[]): Promise<void> {
   const byItem = new Map(
     moves.flatMap((move) =>
       [move.productId, move.transactionId].filter((id) => id !== null).map((id) => [id, move] as const),
     ),
   )
-  return bookItems(tx, [...byItem.keys()], (item, { isAccepted, lines: booked }) => {
-    const isHeld = booked.some(({ account }) => account === 'suspense')
-    const lines = isAccepted ? ownMoveOf(byItem.get(item)!, isHeld) : undefined
+  const heldNow = new Map((await findHeld(tx, moves)).map(({ item, minor }) => [item, minor]))
+  await bookItems(tx, [...byItem.keys()], (item, { isAccepted, lines: booked }) => {
+    const heldBefore = booked.find(({ account }) => account === 'suspense')?.amount
+    const heldMinor = heldBefore === undefined ? undefined : (heldNow.get(item) ?? heldBefore)
+    const lines = isAccepted ? ownMoveOf(byItem.get(item)!, heldMinor) : undefined
     return lines && { event: 'as the list has it now', lines }
   })
 }

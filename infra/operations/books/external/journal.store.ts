@@ -14,9 +14,13 @@ export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>)
     return work(tx)
   })
 
+/** `isAccepted`: an operator accepted the item as capital, and nobody has reversed that posting. */
 export type BookedMove = { readonly lines: JournalLine[]; readonly isAccepted: boolean }
 
 export const acceptedEvent = 'accepted as capital'
+
+const isStandingAcceptance = sql<boolean>`starts_with(${journal.event}, ${acceptedEvent})
+  and not exists (select from books.journal back where back.reverses = books.journal.posting)`
 
 export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<string, BookedMove>> {
   if (items.length === 0) return new Map()
@@ -26,7 +30,7 @@ export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<st
       account: journal.account,
       asset: journal.asset,
       amount: sql<string>`sum(${journal.amount})::text`,
-      isAccepted: sql<boolean>`bool_or(starts_with(${journal.event}, ${acceptedEvent}))`,
+      isAccepted: sql<boolean>`bool_or(${isStandingAcceptance})`,
     })
     .from(journal)
     .where(inArray(journal.item, [...items]))

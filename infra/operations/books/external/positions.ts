@@ -58,18 +58,19 @@ export function positionOfMove(
 
 /**
  * Returns the position of a row of the provider's list that was accepted as capital. Money that a service holds in
- * suspense is already booked at the provider, so it only leaves suspense. The position is empty if the movement did not
- * take place, and undefined if the list has no exact amount.
+ * suspense, `heldMinor`, is already booked at the provider, so it only leaves suspense. The position is empty if the
+ * movement did not take place, and undefined if the list has no exact amount.
  */
 export function ownMoveOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'status' | 'amountMinor' | 'cashflow'>,
-  isHeld: boolean,
+  heldMinor?: bigint,
 ): Position | undefined {
   const { place, asset } = accountOf(move.account as ProviderAccount)
   const { amountMinor, cashflow } = move
   if (move.status !== 'succeeded') return []
+  if (heldMinor !== undefined) return pair(asset, 'suspense', 'capital', heldMinor)
   if (move.currency !== asset || amountMinor === null || cashflow === null) return undefined
-  return pair(asset, isHeld ? 'suspense' : place, 'capital', cashflow === 'in' ? amountMinor : -amountMinor)
+  return pair(asset, place, 'capital', cashflow === 'in' ? amountMinor : -amountMinor)
 }
 
 /**

@@ -54,16 +54,22 @@ export async function isOfAService(tx: Tx, move: ProviderMove): Promise<boolean>
   return found !== undefined
 }
 
-/** Returns the item under which a service holds the money of a row in suspense, or undefined if none does. */
-export async function findHeldItem(tx: Tx, { transactionId, productId }: ProviderMove): Promise<string | undefined> {
-  const among = listOf([transactionId, productId])
-  const [found] = await tx.execute<{ item: string }>(sql`
-    select item from (
+/**
+ * Returns the items under which services hold the money of rows in suspense, with the amount held in the smallest unit,
+ * negative if the money left the account. Only a part of a row may be held, as of a payout above its cash-out.
+ */
+export async function findHeld(
+  tx: Tx,
+  moves: readonly Pick<ProviderMove, 'transactionId' | 'productId'>[],
+): Promise<{ item: string; minor: bigint }[]> {
+  if (moves.length === 0) return []
+  const among = listOf(moves.flatMap(({ transactionId, productId }) => [productId, transactionId]))
+  const found = await tx.execute<{ item: string; minor: string }>(sql`
+    select item, (-sum(amount))::text as minor from (
       select item, account, amount from payments.journal where item in (${among})
       union all select item, account, amount from payouts.journal where item in (${among})
-    ) booked where account = 'suspense' group by item having sum(amount) <> 0
-    limit 1`)
-  return found?.item
+    ) booked where account = 'suspense' group by item having sum(amount) <> 0 order by item`)
+  return found.map(({ item, minor }) => ({ item, minor: BigInt(minor) }))
 }
 
 const listOf = (ids: readonly (string | null)[]) =>

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
 import { openLog } from '#platform/log'
+import { reverse } from '#shared/ledger/journal.store'
 import { floorMinor } from '#shared/provider/balance'
 import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 import { type BooksContext, openBooks } from '../context'
+import { journal } from '../schema.store'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { acceptAsCapital } from './accept'
+import { standingPostings } from './journal.store'
 import { ownReference, readProvider } from './provider'
-import { insertPayment, journalOf } from './test-support'
+import { insertCashout, insertPayment, journalOf, nonceOf } from './test-support'
 
 let sandbox: SandboxFixture
 let fixture: BooksFixture
@@ -216,6 +219,12 @@ describe('an operator accepts as capital', () => {
       ${fixture.admin(lines.map((one, line) => ({ ...posting, ...one, line })))}`
   }
 
+  const reverseStanding = (item: string) =>
+    fixture.copy().database.transaction(async (tx) => {
+      const [posting] = (await standingPostings(tx, item)).keys()
+      await reverse(tx, journal, { posting: posting!, reason: 'it was a customer' })
+    })
+
   test('a payout sent by hand leaves suspense for capital, and comes back when the money does', async () => {
     const payout = await paidOut('1234567890', 'SUCCEEDED')
     await read()
@@ -240,6 +249,52 @@ describe('an operator accepts as capital', () => {
     }
     expect(await booked(payout.id)).toEqual([accepted, back])
     expect(await booked(item)).toEqual([])
+  })
+
+  test('an acceptance that was reversed is booked again', async () => {
+    const payout = await paidOut('1234567890', 'SUCCEEDED')
+    await read()
+    const item = await itemOf('payout', payout.reference_id)
+    await holdInSuspense('payouts', payout.id, -250_000)
+    const accepted = { suspense: -250_000n, capital: 250_000n }
+    const linesOf = async () => (await booked(payout.id)).map(({ lines }) => lines)
+    await accept(item)
+    await reverseStanding(payout.id)
+    await read()
+    expect(await linesOf()).toEqual([accepted, { suspense: 250_000n, capital: -250_000n }])
+    await Promise.all([accept(item), accept(item)])
+    expect((await linesOf()).slice(2)).toEqual([accepted])
+  })
+
+  test('a second payout of a cash-out is accepted once it is in suspense, and the first one is not', async () => {
+    const [first, second] = [await paidOut('1234567890', 'SUCCEEDED'), await paidOut('1234567890', 'SUCCEEDED')]
+    await read()
+    const items = [await itemOf('payout', first.reference_id), await itemOf('payout', second.reference_id)] as const
+    const { admin } = fixture
+    await insertCashout(admin, first.reference_id, { authorizer: `0x${'c'.repeat(40)}`, nonce: nonceOf('twice') })
+    await admin`update payouts.payouts set provider_payout_id = ${first.id} where id = ${first.reference_id}`
+    await admin`update books.provider_moves set reference = ${first.reference_id} where product_id = ${second.id}`
+    for (const item of items) await expect(accept(item)).rejects.toThrow('belongs to a payment or cash-out')
+    await holdInSuspense('payouts', second.id, -250_000)
+    await accept(items[1], 'the payee keeps it')
+    expect(await booked(second.id)).toMatchObject([{ lines: { suspense: -250_000n, capital: 250_000n } }])
+    await expect(accept(items[0])).rejects.toThrow('belongs to a payment or cash-out')
+  })
+
+  test('of a payout above its cash-out, only the amount in suspense is accepted', async () => {
+    const payout = await paidOut('1234567890', 'SUCCEEDED')
+    await read()
+    const item = await itemOf('payout', payout.reference_id)
+    await insertCashout(fixture.admin, payout.reference_id, {
+      authorizer: `0x${'d'.repeat(40)}`,
+      nonce: nonceOf('too much'),
+    })
+    await fixture.admin`
+      update payouts.payouts set provider_payout_id = ${payout.id} where id = ${payout.reference_id}`
+    await holdInSuspense('payouts', payout.id, -8_750)
+    await accept(item, 'the payee keeps it')
+    await read()
+    expect(await booked(payout.id)).toMatchObject([{ lines: { suspense: -8_750n, capital: 8_750n } }])
   })
 
   test('money paid in under a reference of the company leaves suspense for capital', async () => {
