@@ -78,6 +78,10 @@ const moves = ({ block }: BookSpan) => `
   create index on moves (item);
   analyze moves;`
 
+/**
+ * Movements of the provider per item. Operators record how much of a movement of an unknown type was taken from which
+ * payment, so that each has its share of it.
+ */
 const money = ({ since }: BookSpan) => `
   create temporary table money on commit drop as
     select item, m.account, transaction_id, type, status, product_id, ${refundId} as refund_id,
@@ -107,7 +111,15 @@ const money = ({ since }: BookSpan) => `
           and m.transaction_id = substr(r.id, length('listed:') + 1)
       union select t.item, m.* from touched t join payouts.payouts p on p.id = t.item
         join books.provider_moves m on m.product_id = p.provider_payout_id
-    ) m;
+    ) m where not (type = 'unknown'
+      and exists (select from payments.refunds r where r.id = 'chargeback:' || m.transaction_id))
+    union all select t.item, m.account, m.transaction_id, m.type, m.status, m.product_id, r.id,
+      coalesce(m.currency, '-'), r.refunded_minor, m.changed_at, m.read_at,
+      case when m.status = 'succeeded' and r.status = 'succeeded' then -r.refunded_minor else 0 end
+    from touched t join payments.payments p on p.id = t.item
+    join payments.refunds r on r.provider_payment_id = p.provider_payment_id and r.origin = 'chargeback'
+    join books.provider_moves m on m.account = p.account and m.type = 'unknown'
+      and m.transaction_id = split_part(r.id, ':', 2);
   create index on money (item);
   create temporary table stray_money on commit drop as
     select m.* from (

@@ -45,6 +45,13 @@ const listed = (type: string, reference: string, amount: string, status = 'succe
   insert into books.provider_moves (account, transaction_id, type, status, reference, product_id,
     currency, amount_minor, changed_at)
   values ('ID', 'txn_x', '${type}', '${status}', ${reference}, 'p-x', '${currency}', ${amount}, now())`
+/** Records that `txn_x` took shares of two payments. */
+const takenBack = (first: number, second: number) => `
+  insert into payments.refunds (id, payment_id, provider_payment_id, refunded_minor, status, origin)
+    select 'chargeback:txn_x' || suffix, id, provider_payment_id, minor, 'succeeded', 'chargeback'
+    from payments.payments join (values ('pay_1', '', ${first}), ('pay_2', ':pay_2', ${second})) s (of, suffix, minor)
+      on of = id;
+  update payments.payments set updated_at = now() where id in ('pay_1', 'pay_2')`
 const unlisted = `delete from books.provider_moves where transaction_id = 'txn_x'`
 const posting = (name: string, item: string, account: string, asset: string, amount: number, schema = 'payments') => `
   insert into ${schema}.journal (posting, line, event, item, account, asset, amount)
@@ -189,6 +196,26 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
       listed('unknown', "'pay_1'", '500', 'pending'),
       unlisted,
       [['provider_unknown', 'pay_1', 'IDR', 500n]],
+    ],
+    [
+      'a deduction that operators recorded for two payments, whose rows have not followed',
+      `${listed('unknown', 'null', '500')}; ${takenBack(200, 300)}`,
+      `${unlisted}; delete from payments.refunds`,
+      [
+        ['payment_provider', 'pay_1', 'IDR', -200n],
+        ['payment_provider', 'pay_2', 'IDR', -300n],
+      ],
+    ],
+    [
+      'a deduction of which operators recorded a part only',
+      `${listed('unknown', "'pay_1'", '600')}; ${takenBack(200, 300)}`,
+      `${unlisted}; delete from payments.refunds`,
+      [
+        ['payment_provider', 'pay_1', 'IDR', -200n],
+        ['payment_provider', 'pay_2', 'IDR', -300n],
+        ['provider_unknown', 'pay_1', 'IDR', 100n],
+        ['provider_unknown', 'pay_2', 'IDR', 100n],
+      ],
     ],
     [
       'a second pending payout of a cash-out',

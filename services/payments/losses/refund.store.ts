@@ -39,6 +39,8 @@ export const refunds = schema.table(
   (table) => [
     index('refunds_provider_payment').on(table.providerPaymentId),
     index('refunds_payment').on(table.paymentId),
+    // The transaction of a chargeback, which may be recorded for several payments.
+    index('refunds_transaction').on(sql`split_part(id, ':', 2)`).where(sql`${table.origin} = 'chargeback'`),
     index('refunds_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     check('refunds_amount', sql`${table.refundedMinor} >= 0`),
     check('refunds_origin', sql`${table.origin} in (${quotedList(reportOrigins)})`),
@@ -107,7 +109,7 @@ export async function leaseDisputes(
 export async function endVoid(tx: Tx, id: string): Promise<StoredReport | undefined> {
   const rows = await tx
     .update(refunds)
-    .set({ status: 'dead', updatedAt: sql`now()` })
+    .set({ status: 'dead', nextCheckAt: null, updatedAt: sql`now()` })
     .where(and(eq(refunds.id, id), ne(refunds.status, 'dead')))
     .returning()
   return rows[0]

@@ -27,6 +27,12 @@ const chargebackPrefix = 'chargeback:'
 export const listedId = (transactionId: string): string => `${listedPrefix}${transactionId}`
 /** Returns the id of the report of a chargeback in the list. The report of a dispute has the id of the dispute. */
 export const chargebackId = (transactionId: string): string => `${chargebackPrefix}${transactionId}`
+/**
+ * Returns the id of the report of a transaction that took money of several payments at once, for each payment after the
+ * first. The report of the first has the id of `chargebackId`.
+ */
+export const shareId = (transactionId: string, paymentId: string): string =>
+  `${chargebackId(transactionId)}:${paymentId}`
 /** Returns true for the report of a dispute itself. */
 export const isDispute = ({ id, origin }: Pick<Report, 'id' | 'origin'>): boolean =>
   origin === 'chargeback' && !id.startsWith(chargebackPrefix)

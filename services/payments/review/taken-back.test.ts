@@ -66,12 +66,34 @@ test.each([
   await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
 })
 
-test('taking back is refused without money, and for a transaction of another payment', async () => {
+test('taking back is refused without money', async () => {
   const unpaid = await opened()
   expect((await fixture.takeBack(unpaid, newTransaction(), '1')).ok!.refused).toMatch(/no money/)
   expect((await fixture.takeBack('pay_none', newTransaction(), '1')).ok!.refused).toMatch(/there is no payment/)
-  const [one, other] = [await given('QRIS'), await given('QRIS')]
-  const transaction = newTransaction()
-  await fixture.takeBack(one, transaction, '20000')
-  expect((await fixture.takeBack(other, transaction, '20000')).ok!.refused).toContain(`is recorded for ${one}`)
+})
+
+describe('a transaction that took money of several payments', () => {
+  test('freezes the wallet of each, by its own share', async () => {
+    const ids = [await given('QRIS'), await given('QRIS'), await given('QRIS')]
+    const transaction = newTransaction()
+    for (const [at, id] of ids.entries()) {
+      const share = String(20_000 + at)
+      for (let times = 0; times < 2; times++)
+        expect((await fixture.takeBack(id, transaction, share)).ok).toHaveProperty('done')
+    }
+    for (const [at, id] of ids.entries()) {
+      await fixture.becomes(id, { state: 'review', refundedMinor: BigInt(20_000 + at) })
+      expect(await isFrozen(id)).toBe(true)
+    }
+  })
+
+  test('frees the wallet of one of them once its share is taken back', async () => {
+    const [one, other] = [await given('QRIS'), await given('QRIS')]
+    const transaction = newTransaction()
+    for (const id of [one, other]) await fixture.takeBack(id, transaction, '20000')
+    await fixture.takeBack(other, transaction, '0')
+    expect([await isFrozen(one), await isFrozen(other)]).toEqual([true, false])
+    await fixture.takeBack(one, transaction, '0')
+    expect(await isFrozen(one)).toBe(false)
+  })
 })

@@ -1,15 +1,17 @@
+import { lockNamed } from '#platform/db/lock'
 import type { PaymentTakenBack } from '#shared/messages/payments'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
 import { followReports } from '../losses/follow'
 import { findReportsById, recordReport } from '../losses/refund.store'
-import { chargebackId } from '../losses/report'
+import { chargebackId, shareId } from '../losses/report'
 import { lockPayment } from '../payment.store'
 
 /**
  * Records that the provider took back money of a payment by a transaction that no source reports as its own, such as the
  * `ADJUSTMENT_DEDUCT` of a lost dispute (docs.xendit.co/docs/transactions-report). It counts like a chargeback of the
- * list: the hold is revoked, or the wallet is frozen. A retry changes nothing.
+ * list: the hold is revoked, or the wallet is frozen. One transaction may have taken money of several payments, each of which
+ * is recorded with its own share; the books compare their sum with the transaction. A retry changes nothing.
  */
 export async function recordTakenBack(
   context: Context,
@@ -23,10 +25,12 @@ export async function recordTakenBack(
     const refundedMinor = BigInt(minor)
     if (refundedMinor > (payment.paidMinor ?? payment.fiatMinor))
       return { refused: `${minor} (${currency}) is more than was paid for ${paymentId}` }
-    const id = chargebackId(transactionId)
-    const [before] = await findReportsById(tx, [id])
-    if (before && before.paymentId !== paymentId)
-      return { refused: `${transactionId} is recorded for ${before.paymentId || 'no payment'}` }
+    await lockNamed(tx, `taken back:${transactionId}`)
+    const [first] = await findReportsById(tx, [chargebackId(transactionId)])
+    if (first?.paymentId === '') return { refused: `${transactionId} is recorded for no payment` }
+    const isFirst = !first || first.paymentId === paymentId
+    const id = isFirst ? chargebackId(transactionId) : shareId(transactionId, paymentId)
+    const [before] = isFirst ? [first] : await findReportsById(tx, [id])
     if (!before && refundedMinor === 0n) return { refused: `${transactionId} is not recorded for ${paymentId}` }
     const status = refundedMinor === 0n ? 'dead' : 'succeeded'
     const report = { id, paymentId, providerPaymentId, refundedMinor, status, origin: 'chargeback' } as const

@@ -66,7 +66,17 @@ export const payoutRules: readonly BookRule[] = [
           and not exists (select from payments.refunds r where r.id = 'chargeback:' || m.transaction_id))
           or (amount is null and status in ('pending', 'succeeded')))
         and (exists (select from payment_claims c where c.item = m.item)
-          or exists (select from payout_claims c where c.item = m.item))`,
+          or exists (select from payout_claims c where c.item = m.item))
+      union all
+      select m.item, m.asset, w.amount_minor - s.minor, format('%s of %s: payments are recorded with %s of it',
+        m.transaction_id, coalesce(w.amount_minor::text, 'unknown amount'), s.minor)
+      from money m
+      join books.provider_moves w on w.account = m.account and w.transaction_id = m.transaction_id
+      cross join lateral (select coalesce(sum(r.refunded_minor), 0) as minor from payments.refunds r
+        where r.origin = 'chargeback' and r.status = 'succeeded'
+          and split_part(r.id, ':', 2) = m.transaction_id) s
+      where m.type = 'unknown' and m.refund_id like 'chargeback:%' and w.status = 'succeeded'
+        and w.amount_minor is distinct from s.minor`,
   },
   {
     name: 'payout_chain',

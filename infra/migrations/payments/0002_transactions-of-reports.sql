@@ -1,0 +1,1 @@
+CREATE INDEX "refunds_transaction" ON "payments"."refunds" USING btree (split_part(id, ':', 2)) WHERE "payments"."refunds"."origin" = 'chargeback';
