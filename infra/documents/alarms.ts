@@ -118,6 +118,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/payments',
+    lines: ['dispute of one of several charges'],
+    steps:
+      "The payment was paid more than once, and the dispute names only the payment. All its charges are in doubt until the dispute is won or its charge is known. Find the charge in the provider's dashboard (by amount, time or payer), then `review charge <dispute> <charge>`; `review show <payment>` lists the charges.",
+  },
+  {
+    source: 'services/payments',
     lines: ['provider refused lookup of our object', 'checkout not found at provider', 'checkout refused by provider'],
     steps: 'Wrong key or account, or missing permission or channel: see the code in the line before.',
   },

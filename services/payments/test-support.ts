@@ -264,6 +264,8 @@ export async function openFixture() {
       command('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
     takeBack: (paymentId: string, transactionId: string, minor: string) =>
       command('payments.payment.taken-back', { paymentId, transactionId, minor, by: 'sari' }),
+    nameCharge: (disputeId: string, charge: string) =>
+      command('payments.dispute.charge', { disputeId, charge, by: 'sari' }),
     freezeOf,
     pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
       command('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),

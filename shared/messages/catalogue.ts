@@ -59,6 +59,7 @@ export const questions: readonly Question[] = [
   payments.WalletClear,
   payments.LossGivenBack,
   payments.PaymentTakenBack,
+  payments.DisputeCharge,
   payouts.PayoutsTerms,
   payouts.CashoutCreate,
   payouts.AccountCheck,

@@ -151,8 +151,8 @@ export const LossGivenBack = question('payments.loss.given-back', 'payments', ['
 
 /**
  * Records that the provider took back `minor` (smallest unit) of a payment by a transaction that names no refund or
- * dispute, such as an adjustment; 0 takes such a record back. It counts like a chargeback. Refused for more than was paid,
- * and for a transaction that is recorded for another payment.
+ * dispute, such as an adjustment; 0 takes such a record back. It counts like a chargeback. One transaction may be recorded
+ * for several payments. Refused for more than was paid.
  */
 export const PaymentTakenBack = question('payments.payment.taken-back', 'payments', ['ops'], {
   request: Type.Object({
@@ -161,6 +161,18 @@ export const PaymentTakenBack = question('payments.payment.taken-back', 'payment
     transactionId: Type.String({ pattern: '^txn_[A-Za-z0-9_-]{1,200}$' }),
     minor: Amount,
   }),
+  answer: CommandOutcome,
+  repeat: 'once by its key',
+})
+
+const ProviderId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,80}$' })
+
+/**
+ * Records which charge of a payment a dispute is about, if the provider names only the payment and it has several. Refused
+ * unless the dispute may be about the charge.
+ */
+export const DisputeCharge = question('payments.dispute.charge', 'payments', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, disputeId: ProviderId, charge: ProviderId }),
   answer: CommandOutcome,
   repeat: 'once by its key',
 })

@@ -7,6 +7,7 @@ import { questions } from '#shared/messages/catalogue'
 import { GivebackOrder, SendCreate } from '#shared/messages/chain'
 import {
   CheckoutCancel,
+  DisputeCharge,
   LossGivenBack,
   PaymentTakenBack,
   ReviewResolve,
@@ -226,6 +227,8 @@ describe("an operator's command, sent to both instances at once, takes effect on
     expect(await outcomeOf(stack, LossGivenBack, { ...commandOf(), ...loss })).toBe('refused')
     const taken = { paymentId: 'pay_unknown', transactionId: 'txn_1', minor: '1' }
     expect(await outcomeOf(stack, PaymentTakenBack, { ...commandOf(), ...taken })).toBe('refused')
+    const dispute = { disputeId: 'dspt_unknown', charge: 'py-unknown' }
+    expect(await outcomeOf(stack, DisputeCharge, { ...commandOf(), ...dispute })).toBe('refused')
     const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }
     expect(await outcomeOf(stack, GivebackOrder, { ...commandOf(), ...transfer })).toBe('done')
     expect(await query(stack, 'select tx_hash from chain_relayer.giveback_request')).toHaveLength(1)

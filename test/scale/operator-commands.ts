@@ -2,7 +2,14 @@ import { expect } from 'bun:test'
 import type { Stack } from '#infra/local/stack'
 import { GivebackOrder, RelayingPause } from '#shared/messages/chain'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
-import { LossGivenBack, PaymentTakenBack, ReviewResolve, TopupsPause, WalletClear } from '#shared/messages/payments'
+import {
+  DisputeCharge,
+  LossGivenBack,
+  PaymentTakenBack,
+  ReviewResolve,
+  TopupsPause,
+  WalletClear,
+} from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
 import { FlagOrder, PersonRule, personErasures } from '#shared/messages/person'
 import type { Question, RequestOf } from '#shared/messages/topic'
@@ -21,6 +28,7 @@ export const commands: readonly Question[] = [
   WalletClear,
   LossGivenBack,
   PaymentTakenBack,
+  DisputeCharge,
   GivebackOrder,
   PersonRule,
   FlagOrder,

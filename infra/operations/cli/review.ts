@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
-import { ReviewResolve } from '#shared/messages/payments'
+import { DisputeCharge, ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
 // services/payments/review defines and checks the decisions.
@@ -168,8 +168,23 @@ const resolve = changing({
   },
 })
 
-export const review = among('payments that need review: list, show, resolve', {
+const charge = changing({
+  does: 'name the charge that a dispute is about, if its payment has several',
+  usage: 'review charge <dispute> <charge> --reason <why> [--by <who>]',
+  takes: 2,
+  change: async ({ words: [disputeId = '', of = ''], reason, by }, operator) => {
+    const command = { verb: 'review charge', target: disputeId, cause: `it is about ${of}`, reason, by }
+    return [
+      await perform(operator, command, (id) =>
+        askOutcome(operator, DisputeCharge, { command: id, by, reason, disputeId, charge: of }),
+      ),
+    ]
+  },
+})
+
+export const review = among('payments that need review: list, show, resolve, charge', {
   list,
   show,
   resolve,
+  charge,
 })

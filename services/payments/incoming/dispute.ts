@@ -1,16 +1,26 @@
 import type { Tx } from '#platform/db/open'
+import type { DisputeCharge } from '#shared/messages/payments'
+import type { ReadRequestOf } from '#shared/messages/topic'
 import { refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { disputeReport, isEvidenceNews } from '../losses/dispute'
-import { findOtherReports, findReports, findReportsById, leaseDisputes } from '../losses/refund.store'
-import { isDispute } from '../losses/report'
+import { endDoubt, receiveDoubt } from '../losses/follow'
+import {
+  findOtherReports,
+  findReports,
+  findReportsById,
+  leaseDisputes,
+  type StoredReport,
+} from '../losses/refund.store'
+import { isDispute, voidId } from '../losses/report'
 import { paymentIdIn } from '../payment'
-import { findPayment } from '../payment.store'
+import { findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedDispute } from '../provider'
 import { findRefunded } from '../providers/look-up'
+import { findSeconds } from '../review/resolution.store'
 import { recordAnomaly } from '../schema.store'
-import { fetchChargeOf, type PricedCharge, receiveRefund, withRate } from './receive'
+import { fetchChargeOf, matchPayment, type PricedCharge, receiveRefund, withRate } from './receive'
 
 // A dispute is told by webhooks, and once more by each later one of it. An open one is also asked for from time to time,
 // because it binds the money until it is decided.
@@ -19,54 +29,132 @@ import { fetchChargeOf, type PricedCharge, receiveRefund, withRate } from './rec
 const recheckMs = 3_600_000
 const checksMax = 5
 
+/** A charge, and whether the provider or an operator has named it as that of a dispute. */
+export type Disputed = { readonly charge: FetchedCharge; readonly isNamed: boolean }
+
 /**
- * Finds the charge of a dispute by any id of it, or else by our reference. Of several charges of one payment, the one
- * counts to which a row of the list that names the dispute has led.
+ * Finds the charge of a dispute by any id of it, or else the one that is known to be its: a row of the list or an operator
+ * has named it. Otherwise our reference leads to the first charge of the payment.
  */
 export async function findDisputed(
   context: Context,
   account: PaymentRow['account'],
   { disputeId, paymentId, reference }: FetchedDispute,
-): Promise<FetchedCharge | undefined> {
+): Promise<Disputed | undefined> {
   const named = await findRefunded(context.provider, account, { paymentId, paymentRequestId: null })
-  if (named) return named
+  if (named) return { charge: named, isNamed: true }
   const id = paymentIdIn(reference)
   const payment = id ? await context.database.read((db) => findPayment(db, id)) : undefined
   const own = payment?.account === account ? payment : undefined
-  const listed = own && (await findListedCharge(context, own, disputeId))
-  return listed ? context.provider.findCharge(account, listed) : fetchChargeOf(context, own)
+  const known = await findKnownCharge(context, own, disputeId)
+  const charge = await (known ? context.provider.findCharge(account, known) : fetchChargeOf(context, own))
+  return charge && { charge, isNamed: known !== undefined }
 }
 
-/** Returns the second charge of a payment against which the row of a dispute was received. */
-async function findListedCharge(
+/** Returns the charge against which the dispute, or a row of the list that names it, was received before. */
+async function findKnownCharge(
   { database }: Context,
-  { id, providerPaymentId, overpaidMinor }: PaymentRow,
+  payment: PaymentRow | undefined,
   disputeId: string,
 ): Promise<string | undefined> {
-  if (providerPaymentId === null || overpaidMinor === 0n) return undefined
-  const others = await database.read((db) => findOtherReports(db, id, providerPaymentId))
-  return others.find(({ objectId }) => objectId === disputeId)?.providerPaymentId
+  const charge = payment?.providerPaymentId
+  if (!payment || !charge) return undefined
+  const reports = await database.read(async (db) => [
+    ...(await findReportsById(db, [disputeId])),
+    ...(payment.overpaidMinor > 0n ? await findOtherReports(db, payment.id, charge) : []),
+  ])
+  const known = reports.find(
+    ({ id, objectId, origin }) => origin === 'chargeback' && [id, objectId].includes(disputeId),
+  )
+  return known?.providerPaymentId
 }
 
-/** Receives a dispute as a report on its charge, and alerts an operator of each date until which evidence is due. */
+/** A dispute, with its charge. */
+export type FetchedCase = {
+  readonly dispute: FetchedDispute
+  readonly fetched: PricedCharge
+  readonly isNamed: boolean
+}
+
+/**
+ * Receives a dispute as a report on its charge, and alerts an operator of each date until which evidence is due. While
+ * nobody knows which of several charges of a payment it is about, it is a doubt on each of them.
+ */
 export async function receiveDispute(
   tx: Tx,
   context: Context,
-  dispute: FetchedDispute,
-  fetched: PricedCharge,
+  { dispute, fetched, isNamed }: FetchedCase,
 ): Promise<void> {
   const { disputeId: id, paymentId, reference, currency } = dispute
+  const { account, paymentId: charge } = fetched.charge
   const report = { ...disputeReport(dispute), origin: 'chargeback', currency } as const
   const isOpen = report.status === 'pending' || report.status === 'unknown'
-  const nextCheckAt = isOpen ? new Date(context.clock() + recheckMs) : null
-  const [before] = await findReportsById(tx, [id])
-  const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, nextCheckAt }
-  await receiveRefund(tx, context, received, fetched)
-  const [after] = await findReportsById(tx, [id])
-  const about = { account: fetched.charge.account, object: id, paymentId: after?.paymentId || undefined }
+  const nextCheckAt = isOpen ? inAWhile(context) : null
+  const owner = await matchPayment(tx, { charge: fetched.charge })
+  const charges = owner ? await chargesOf(tx, owner) : []
+  const [before] = await findReportsById(tx, [id, ...charges.map((one) => doubtId(id, one))])
+  if (owner && charges.length > 1 && !isNamed && report.status !== 'dead') {
+    const doubt = { account, objectId: id, status: 'unknown' } as const
+    for (const one of charges)
+      await receiveDoubt(tx, context, one, {
+        ...doubt,
+        id: doubtId(id, one),
+        ...(one === charge ? { evidenceDueAt: report.evidenceDueAt, nextCheckAt: inAWhile(context) } : {}),
+      })
+    const about = { account, object: id, paymentId: owner.id }
+    if (await recordAnomaly(tx, { kind: 'charge_ambiguous', ...about }))
+      context.log.error({ disputeId: id, paymentId: owner.id, alarm: true }, 'dispute of one of several charges')
+  } else {
+    const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, nextCheckAt }
+    await receiveRefund(tx, context, received, fetched)
+    for (const one of charges) await endDoubt(tx, context, doubtId(id, one))
+  }
+  const about = { account, object: id, paymentId: owner?.id }
   const { refundedMinor: amountMinor } = report
   if (report.status === 'dead') await recordAnomaly(tx, { kind: 'dispute_won', ...about, currency, amountMinor })
   if (isEvidenceNews(dispute, before)) alertOfEvidence(context, dispute, about.paymentId)
+}
+
+const inAWhile = ({ clock }: Context): Date => new Date(clock() + recheckMs)
+
+/** Returns the id of the doubt about one of the charges that a dispute may be about. */
+const doubtId = (disputeId: string, charge: string): string => voidId(`${disputeId}:${charge}`)
+
+/** Returns the charges of a payment, its own first. */
+async function chargesOf(tx: Tx, { id, providerPaymentId, overpaidMinor }: PaymentRow): Promise<string[]> {
+  if (providerPaymentId === null) return []
+  const seconds = overpaidMinor > 0n ? await findSeconds(tx, id) : []
+  return [...new Set([providerPaymentId, ...seconds.map((second) => second.providerPaymentId)])]
+}
+
+/**
+ * Records the decision of an operator that a dispute is about `charge`, one of several charges of a payment. A retry changes
+ * nothing.
+ */
+export async function nameCharge(
+  context: Context,
+  { disputeId, charge, by, reason }: ReadRequestOf<typeof DisputeCharge>,
+): Promise<{ done: string } | { refused: string }> {
+  const { database, provider, log } = context
+  const refused = { refused: `${disputeId} is no dispute that may be about ${charge}` }
+  const [doubt] = await database.read((db) => findReportsById(db, [doubtId(disputeId, charge)]))
+  const payment = doubt && (await database.read((db) => findPayment(db, doubt.paymentId)))
+  if (!payment) return refused
+  const dispute = await provider.findDispute(payment.account, disputeId)
+  const fetched = await withRate(context, await provider.findCharge(payment.account, charge))
+  if (!dispute || !fetched)
+    return { refused: `${disputeId} or ${charge} cannot be read at the provider: try again later` }
+  const outcome = await database.transaction(async (tx) => {
+    await lockPayment(tx, payment.id)
+    const [known] = await findReportsById(tx, [disputeId])
+    if (known && known.providerPaymentId !== charge)
+      return { refused: `${disputeId} is about ${known.providerPaymentId}` }
+    await receiveDispute(tx, context, { dispute, fetched, isNamed: true })
+    log.info({ paymentId: payment.id, disputeId, charge, by, reason }, 'charge of a dispute named by operator')
+    return { done: `${disputeId} is about ${charge} of ${payment.id}` }
+  })
+  context.poke()
+  return outcome
 }
 
 /** Alerts that the provider waits for evidence. It sends no reminder of its own. */
@@ -84,18 +172,25 @@ export async function fetchDisputes(
   account: PaymentRow['account'],
   providerPaymentId: string,
   named: string | null,
-): Promise<FetchedDispute[]> {
+): Promise<Omit<FetchedCase, 'fetched'>[]> {
   const known = await database.read(async (db) => [
     ...(await findReports(db, providerPaymentId)),
-    ...(named === null ? [] : await findReportsById(db, [named])),
+    ...(named === null ? [] : await findReportsById(db, [named, doubtId(named, providerPaymentId)])),
   ])
-  const disputes: FetchedDispute[] = []
-  for (const [id, report] of new Map(known.filter(isDispute).map((one) => [one.id, one]))) {
+  const cases: Omit<FetchedCase, 'fetched'>[] = []
+  for (const [id, charge] of new Map(known.flatMap(disputeIn))) {
     const dispute = await provider.findDispute(account, id)
-    const isIts = report.providerPaymentId === providerPaymentId || dispute?.paymentId === null
-    if (dispute && isIts) disputes.push(dispute)
+    const isIts = charge === providerPaymentId || dispute?.paymentId === null
+    if (dispute && isIts) cases.push({ dispute, isNamed: id === named || charge !== undefined })
   }
-  return disputes
+  return cases
+}
+
+/** Returns the dispute of a report and its charge, which is undefined while it may be about several. */
+function disputeIn(report: StoredReport): [id: string, charge: string | undefined][] {
+  const { id, objectId, origin, status, providerPaymentId } = report
+  if (isDispute(report)) return [[id, providerPaymentId]]
+  return origin === 'void' && status !== 'dead' && objectId !== null ? [[objectId, undefined]] : []
 }
 
 /** Asks for open disputes that are due. Returns true if any was. */
@@ -104,15 +199,19 @@ export async function recheckDisputes(context: Context): Promise<boolean> {
   const now = new Date(clock())
   const retryAt = new Date(clock() + recheckMs)
   const due = await database.transaction((tx) => leaseDisputes(tx, now, { retryAt, rowsMax: checksMax }))
-  for (const { id, paymentId } of due)
+  for (const { id, objectId, paymentId } of due) {
+    // That of a doubt is named in its report.
+    const disputeId = objectId ?? id
     try {
       const payment = await database.read((db) => findPayment(db, paymentId))
-      const dispute = payment && (await provider.findDispute(payment.account, id))
-      const charge = dispute && (await findDisputed(context, payment.account, dispute))
-      const fetched = await withRate(context, charge)
-      if (dispute && fetched) await database.transaction((tx) => receiveDispute(tx, context, dispute, fetched))
+      const dispute = payment && (await provider.findDispute(payment.account, disputeId))
+      const disputed = dispute && (await findDisputed(context, payment.account, dispute))
+      const fetched = await withRate(context, disputed?.charge)
+      if (dispute && disputed && fetched)
+        await database.transaction((tx) => receiveDispute(tx, context, { ...disputed, dispute, fetched }))
     } catch (err) {
-      log.warn({ disputeId: id, err, isRefused: refusesId(err) }, 'dispute lookup failed')
+      log.warn({ disputeId, err, isRefused: refusesId(err) }, 'dispute lookup failed')
     }
+  }
   return due.length > 0
 }

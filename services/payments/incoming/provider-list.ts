@@ -187,7 +187,7 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
   await context.database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
     if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
-    for (const dispute of disputes) await receiveDispute(tx, context, dispute, fetched)
+    for (const one of disputes) await receiveDispute(tx, context, { ...one, fetched })
     await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
     await endDoubt(tx, context, voidId(row.transactionId))
     if (row.status === 'reversed')

@@ -316,7 +316,8 @@ async function sharesOf(
   }
 }
 
-async function matchPayment(tx: Db, { charge, checkout }: Evidence): Promise<PaymentRow | undefined> {
+/** Finds the payment of a charge. */
+export async function matchPayment(tx: Db, { charge, checkout }: Evidence): Promise<PaymentRow | undefined> {
   const ours = (row: PaymentRow | undefined) => (row?.account === charge.account ? row : undefined)
   const byReference = async (reference: string) => {
     const id = paymentIdFrom(reference)

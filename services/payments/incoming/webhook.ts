@@ -21,6 +21,7 @@ type Delivery = Message<typeof PaymentsWebhook>
 type WebhookFacts = FetchedCheckout & {
   readonly refund?: FetchedRefund | undefined
   readonly dispute?: FetchedDispute | undefined
+  readonly isNamed?: boolean
   readonly isUnpaid?: boolean
 }
 type ReadWebhook = WebhookFacts & { hint: Hint }
@@ -69,7 +70,10 @@ async function fetchFacts(context: Context, account: Delivery['account'], hint: 
     }
     case 'dispute': {
       const dispute = await provider.findDispute(account, hint.disputeId)
-      return dispute ? { dispute, ...(await priced(findDisputed(context, account, dispute))) } : {}
+      const disputed = dispute && (await findDisputed(context, account, dispute))
+      return dispute
+        ? { dispute, isNamed: disputed?.isNamed ?? false, fetched: await withRate(context, disputed?.charge) }
+        : {}
     }
     default:
       return {}
@@ -98,7 +102,7 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadW
       if (refund && fetched) return receiveRefund(tx, context, refund, fetched)
       return recordUnknown(tx, context, delivery, hint.refundId, await doubtNamed(tx, context, account, hint))
     case 'dispute': {
-      if (dispute && fetched) return receiveDispute(tx, context, dispute, fetched)
+      if (dispute && fetched) return receiveDispute(tx, context, { dispute, fetched, isNamed: read.isNamed ?? false })
       await doubtNamed(tx, context, account, hint)
       if (dispute) alertOfEvidence(context, dispute)
       return recordUnknown(tx, context, delivery, hint.disputeId, true)

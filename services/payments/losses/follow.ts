@@ -30,9 +30,11 @@ export async function receiveDoubt(
   tx: Tx,
   context: Context,
   providerPaymentId: string,
-  doubt: { account: PaymentRow['account']; id: string; status: 'succeeded' | 'unknown' },
+  doubt: { account: PaymentRow['account']; id: string; status: 'succeeded' | 'unknown' } & Partial<
+    Pick<StoredReport, 'objectId' | 'evidenceDueAt' | 'nextCheckAt'>
+  >,
 ): Promise<boolean> {
-  const { account, id, status } = doubt
+  const { account, id, ...said } = doubt
   const counted = await findCounted(tx, account, providerPaymentId)
   if (!counted || !(await lockPayment(tx, counted.paymentId))) return false
   const { paymentId, paidMinor: refundedMinor } = counted
@@ -41,14 +43,15 @@ export async function receiveDoubt(
     paymentId,
     providerPaymentId,
     refundedMinor,
-    status,
+    ...said,
     origin: 'void',
   } as const
   const [before] = await findReportsById(tx, [id])
   const news = await recordReport(tx, report)
   if (!news) return true
   const about = { account, object: providerPaymentId, paymentId }
-  if (news.status === 'unknown') await raiseAlert(tx, context, 'charge_doubtful', about)
+  // A doubt about an object has an alert of its own.
+  if (news.status === 'unknown' && news.objectId === null) await raiseAlert(tx, context, 'charge_doubtful', about)
   await followReports(tx, context, paymentId, { id, origin: 'void', before })
   return true
 }

@@ -132,37 +132,80 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
+  /** Opens a dispute of a charge that names only its payment. */
+  async function disputeUnnamed(charge: string) {
+    for (let seed = 1; ; seed++) {
+      await fixture.control('faults', { webhooks: { drop: 1 }, api: {}, seed })
+      const made = (await fixture.control(`payments/${charge}/dispute`)) as unknown as Made
+      if (made.payment_id === null) return made
+    }
+  }
+  type Made = { id: string; payment_id: string | null }
+  const decide = (made: Made, status: 'WON' | 'LOST') => fixture.control(`disputes/${made.id}`, { status })
+  async function tell(made: Made, status = 'ACTION_REQUIRED') {
+    const body = JSON.stringify({ event: `dispute.${status.toLowerCase()}`, ...made, status })
+    const at = new Date(fixture.context.clock()).toISOString()
+    expect(await fixture.deliver('ID', keptDelivery(body), crypto.randomUUID(), at)).toBe('done')
+  }
+
+  test('put both payments in doubt while the dispute names neither, until it is won', async () => {
+    const { id, second } = await paidTwice()
+    await fixture.settle('credit', id)
+    const made = await disputeUnnamed(second)
+    for (let times = 0; times < 2; times++) await tell(made)
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 0n, lostHold: 'frozen' })
+    expect(await isFrozen(id)).toBe(true)
+    expect((await fixture.resolve(id, 'refund')).ok!.refused).toContain('still open')
+    expect(await fixture.anomalies()).toContainEqual(
+      expect.objectContaining({ kind: 'charge_ambiguous', object: made.id, paymentId: id }),
+    )
+    await decide(made, 'WON')
+    await fixture.recheck(3_700_000)
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 0n, lostHold: null })
+    expect(await isFrozen(id)).toBe(false)
+  })
+
+  test.each(['first', 'second'] as const)('count for the %s payment once an operator has named it', async (which) => {
+    const { id, second } = await paidTwice()
+    const first = (await fixture.row(id))!.providerPaymentId!
+    const made = await disputeUnnamed(second)
+    await decide(made, 'LOST')
+    await tell(made, 'LOST')
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 0n, lostHold: 'frozen' })
+    const [named, other] = which === 'first' ? [first, second] : [second, first]
+    const counted = {
+      first: { refundedMinor: 50_000n, overpaidRefundedMinor: 0n },
+      second: { refundedMinor: 0n, overpaidRefundedMinor: 50_000n },
+    }[which]
+    for (let times = 0; times < 2; times++) {
+      expect((await fixture.nameCharge(made.id, named)).ok).toHaveProperty('done')
+      await fixture.becomes(id, counted)
+      await tell(made, 'LOST')
+      await fixture.recheck(3_700_000)
+    }
+    await fixture.becomes(id, counted)
+    expect(await isFrozen(id)).toBe(which === 'first')
+    expect((await fixture.nameCharge(made.id, other)).ok!.refused).toContain(`is about ${named}`)
+    expect((await fixture.nameCharge('dspt_none', second)).ok!.refused).toContain('is no dispute')
+  })
+
   test('count for the second payment, to which only the row of the dispute leads', async () => {
     const { id, second } = await paidTwice()
     const { providerPaymentId } = (await fixture.row(id))!
-    let made: { id: string; payment_id: string | null }
-    for (let seed = 1; ; seed++) {
-      await fixture.control('faults', { webhooks: { drop: 1 }, api: {}, seed })
-      made = await fixture.control(`payments/${second}/dispute`)
-      if (made.payment_id === null) break
-    }
-    await fixture.control(`disputes/${made.id}`, { status: 'LOST' })
-    const tell = () => {
-      const body = JSON.stringify({ event: 'dispute.lost', ...made, status: 'LOST' })
-      return fixture.deliver(
-        'ID',
-        keptDelivery(body),
-        crypto.randomUUID(),
-        new Date(fixture.context.clock()).toISOString(),
-      )
-    }
-    expect(await tell()).toBe('done')
-    await fixture.becomes(id, { refundedMinor: 50_000n })
+    const made = await disputeUnnamed(second)
+    await decide(made, 'LOST')
+    await tell(made, 'LOST')
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 0n, lostHold: 'frozen' })
     const { paymentRequestId } = (await fixture.context.provider.findCharge('ID', second))!.charge
     expect(second).not.toBe(providerPaymentId!)
     const since = new Date(fixture.context.clock() - 600_000)
     for (const row of await fixture.listing.list('ID', since))
       if (row.type === 'chargeback' && paymentIdIn(row.reference) === id)
         await fixture.listing.receive('ID', { ...row, productId: made.id, paymentRequestId })
-    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n })
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n, lostHold: null })
     // The provider sends the webhook again.
-    expect(await tell()).toBe('done')
-    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n })
+    await tell(made, 'LOST')
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n, lostHold: null })
   })
 
   test('raise an alert when the dispute does not identify one of two payments', async () => {

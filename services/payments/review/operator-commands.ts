@@ -1,10 +1,11 @@
 import { answerErasure } from '#platform/bus/erasing'
 import { answerPause } from '#platform/bus/pausing'
 import { type Handler, handler } from '#platform/bus/serve'
-import { LossGivenBack, PaymentTakenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
+import { DisputeCharge, LossGivenBack, PaymentTakenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
 import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
+import { nameCharge } from '../incoming/dispute'
 import { clearWallet, recordGivenBack } from '../losses/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
@@ -16,6 +17,7 @@ export const answerOperatorCommands = (context: Context): Handler[] => [
   handler(WalletClear, async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked))),
   handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked))),
   handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked))),
+  handler(DisputeCharge, async (asked) => ok(await nameCharge(context, asked))),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
   answerErasure(context, personErasures.payments, erasure),
 ]
