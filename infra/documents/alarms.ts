@@ -73,7 +73,7 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/payments',
     lines: ['dispute is lost unless it is answered in time'],
     steps:
-      "The payer's bank disputes the payment. Before `evidenceDueAt`, challenge it with evidence or accept it in the provider's dashboard (Disputes): without an answer it is lost, and the provider sends no reminder. `ops trace <payment>` shows what it paid for. Until the decision the hold goes on or the wallet stays frozen; both end automatically. Without `paymentId` the dispute is of no payment of ours.",
+      "The payer's bank disputes the payment. Before `evidenceDueAt`, challenge it with evidence or accept it in the provider's dashboard (Disputes): without an answer it is lost, and the provider sends no reminder. `ops trace <payment>` shows what it paid for. Until the decision the hold goes on or the wallet stays frozen; both end automatically. Without `paymentId` the dispute names no payment of ours: if the dashboard shows one, `review charge <dispute> <charge>`.",
   },
   {
     source: 'services/payments',

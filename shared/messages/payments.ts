@@ -168,8 +168,8 @@ export const PaymentTakenBack = question('payments.payment.taken-back', 'payment
 const ProviderId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,80}$' })
 
 /**
- * Records which charge of a payment a dispute is about, if the provider names only the payment and it has several. Refused
- * unless the dispute may be about the charge.
+ * Records which of our charges a dispute is about, if the provider names none, or only a payment that has several. Refused if
+ * the dispute is known to be about another charge.
  */
 export const DisputeCharge = question('payments.dispute.charge', 'payments', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, disputeId: ProviderId, charge: ProviderId }),

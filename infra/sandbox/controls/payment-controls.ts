@@ -46,7 +46,13 @@ export const paymentControls = (context: Context): Control[] => [
       const payment = paymentIn(context, id, 'SUCCEEDED')
       const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
       const dueAt = optionalText(body, 'due_date')
-      return disputeBody(context, openDispute(context, payment, { amountMinor, ...(dueAt === null ? {} : { dueAt }) }))
+      const names = optionalText(body, 'names')
+      const dispute = openDispute(context, payment, {
+        amountMinor,
+        ...(dueAt === null ? {} : { dueAt }),
+        ...(names === 'older' || names === 'none' ? { names } : {}),
+      })
+      return disputeBody(context, dispute)
     },
   },
   {

@@ -40,20 +40,26 @@ export function disputeBody({ book }: Pick<Context, 'book'>, dispute: Dispute): 
   }
 }
 
-/** Opens a dispute, which names its payment by an id or by our reference, or by both. */
+/**
+ * Opens a dispute, which names its payment by an id or by our reference, or by both. One that is asked to name it by an
+ * older id has no reference.
+ */
 export function openDispute(
   context: Context,
   payment: Payment,
-  ask: Pick<Dispute, 'amountMinor'> & Partial<Pick<Dispute, 'dueAt'>>,
+  ask: Pick<Dispute, 'amountMinor'> & Partial<Pick<Dispute, 'dueAt' | 'names'>>,
 ): Dispute {
   const now = nowText(context)
-  const names = context.chance.oneOf<Naming>(['payment', 'request', 'none'])
+  const names = ask.names ?? context.chance.oneOf<Naming>(['payment', 'request', 'none'])
   const dispute = context.book.save('disputes', {
     id: newId('dispute'),
     account: payment.account,
     paymentId: payment.id,
     names,
-    referenceId: context.chance.oneOf([payment.referenceId, names === 'none' ? payment.referenceId : null]),
+    referenceId:
+      names === 'older'
+        ? null
+        : context.chance.oneOf([payment.referenceId, names === 'none' ? payment.referenceId : null]),
     channelCode: payment.channelCode,
     status: 'ACTION_REQUIRED',
     statusReason: null,

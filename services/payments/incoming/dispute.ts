@@ -1,7 +1,8 @@
-import type { Tx } from '#platform/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import type { DisputeCharge } from '#shared/messages/payments'
 import type { ReadRequestOf } from '#shared/messages/topic'
-import { refusesId } from '#shared/provider/problem'
+import { providerAccounts } from '#shared/money/pair'
+import { noneOfItsForm, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { disputeReport, isEvidenceNews } from '../losses/dispute'
 import { endDoubt, receiveDoubt } from '../losses/follow'
@@ -14,12 +15,12 @@ import {
 } from '../losses/refund.store'
 import { isDispute, voidId } from '../losses/report'
 import { paymentIdIn } from '../payment'
-import { findPayment, lockPayment } from '../payment.store'
+import { findByProviderIds, findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedDispute } from '../provider'
 import { findRefunded } from '../providers/look-up'
 import { findSeconds } from '../review/resolution.store'
-import { recordAnomaly } from '../schema.store'
+import { anomalyId, findAnomaly, recordAnomaly } from '../schema.store'
 import { fetchChargeOf, matchPayment, type PricedCharge, receiveRefund, withRate } from './receive'
 
 // A dispute is told by webhooks, and once more by each later one of it. An open one is also asked for from time to time,
@@ -41,32 +42,29 @@ export async function findDisputed(
   account: PaymentRow['account'],
   { disputeId, paymentId, reference }: FetchedDispute,
 ): Promise<Disputed | undefined> {
-  const named = await findRefunded(context.provider, account, { paymentId, paymentRequestId: null })
+  const { database, provider } = context
+  const named = await findRefunded(provider, account, { paymentId, paymentRequestId: null })
   if (named) return { charge: named, isNamed: true }
   const id = paymentIdIn(reference)
-  const payment = id ? await context.database.read((db) => findPayment(db, id)) : undefined
+  const payment = id ? await database.read((db) => findPayment(db, id)) : undefined
   const own = payment?.account === account ? payment : undefined
-  const known = await findKnownCharge(context, own, disputeId)
-  const charge = await (known ? context.provider.findCharge(account, known) : fetchChargeOf(context, own))
+  const known = await database.read((db) => findKnownCharge(db, own, disputeId))
+  const charge = await (known ? provider.findCharge(account, known) : fetchChargeOf(context, own))
   return charge && { charge, isNamed: known !== undefined }
 }
 
 /** Returns the charge against which the dispute, or a row of the list that names it, was received before. */
 async function findKnownCharge(
-  { database }: Context,
+  db: Db,
   payment: PaymentRow | undefined,
   disputeId: string,
 ): Promise<string | undefined> {
+  const [known] = await findReportsById(db, [disputeId])
+  if (known) return known.providerPaymentId
   const charge = payment?.providerPaymentId
-  if (!payment || !charge) return undefined
-  const reports = await database.read(async (db) => [
-    ...(await findReportsById(db, [disputeId])),
-    ...(payment.overpaidMinor > 0n ? await findOtherReports(db, payment.id, charge) : []),
-  ])
-  const known = reports.find(
-    ({ id, objectId, origin }) => origin === 'chargeback' && [id, objectId].includes(disputeId),
-  )
-  return known?.providerPaymentId
+  if (!payment || !charge || payment.overpaidMinor === 0n) return undefined
+  const others = await findOtherReports(db, payment.id, charge)
+  return others.find(({ objectId, origin }) => origin === 'chargeback' && objectId === disputeId)?.providerPaymentId
 }
 
 /** A dispute, with its charge. */
@@ -128,33 +126,43 @@ async function chargesOf(tx: Tx, { id, providerPaymentId, overpaidMinor }: Payme
 }
 
 /**
- * Records the decision of an operator that a dispute is about `charge`, one of several charges of a payment. A retry changes
- * nothing.
+ * Records the decision of an operator that a dispute is about `charge`, because the provider names no charge of ours, or
+ * one of several only by our reference. A retry changes nothing.
  */
 export async function nameCharge(
   context: Context,
   { disputeId, charge, by, reason }: ReadRequestOf<typeof DisputeCharge>,
 ): Promise<{ done: string } | { refused: string }> {
   const { database, provider, log } = context
-  const refused = { refused: `${disputeId} is no dispute that may be about ${charge}` }
-  const [doubt] = await database.read((db) => findReportsById(db, [doubtId(disputeId, charge)]))
-  const payment = doubt && (await database.read((db) => findPayment(db, doubt.paymentId)))
-  if (!payment) return refused
-  const dispute = await provider.findDispute(payment.account, disputeId)
-  const fetched = await withRate(context, await provider.findCharge(payment.account, charge))
-  if (!dispute || !fetched)
-    return { refused: `${disputeId} or ${charge} cannot be read at the provider: try again later` }
+  const payment = await database.read((db) => findOwnerOf(db, charge))
+  if (!payment) return { refused: `${charge} is no charge of a payment of ours` }
+  const { account } = payment
+  const dispute = await provider.findDispute(account, disputeId).catch(noneOfItsForm)
+  const fetched = await withRate(context, await provider.findCharge(account, charge))
+  if (!dispute || !fetched) return { refused: `${disputeId} or ${charge} cannot be read at the provider` }
+  const disputed = await findDisputed(context, account, dispute)
   const outcome = await database.transaction(async (tx) => {
     await lockPayment(tx, payment.id)
     const [known] = await findReportsById(tx, [disputeId])
-    if (known && known.providerPaymentId !== charge)
-      return { refused: `${disputeId} is about ${known.providerPaymentId}` }
+    const named = known?.providerPaymentId ?? (disputed?.isNamed ? disputed.charge.charge.paymentId : charge)
+    if (named !== charge) return { refused: `${disputeId} is about ${named}` }
     await receiveDispute(tx, context, { dispute, fetched, isNamed: true })
     log.info({ paymentId: payment.id, disputeId, charge, by, reason }, 'charge of a dispute named by operator')
     return { done: `${disputeId} is about ${charge} of ${payment.id}` }
   })
   context.poke()
   return outcome
+}
+
+/** Returns the payment of which the charge is the own or a second one. */
+async function findOwnerOf(db: Db, charge: string): Promise<PaymentRow | undefined> {
+  for (const account of providerAccounts) {
+    const own = await findByProviderIds(db, { account, paymentId: charge, paymentRequestId: null })
+    const second = own ? undefined : await findAnomaly(db, anomalyId('paid_twice', account, charge))
+    const found = own ?? (second?.paymentId ? await findPayment(db, second.paymentId) : undefined)
+    if (found) return found
+  }
+  return undefined
 }
 
 /** Alerts that the provider waits for evidence. It sends no reminder of its own. */

@@ -185,6 +185,20 @@ describe('an alarm about a dispute', () => {
   })
 })
 
+test('a dispute that names its payment by an id that no look-up finds is bound to it by an operator', async () => {
+  const id = await given('QRIS')
+  const { providerPaymentId: charge } = (await fixture.row(id))!
+  await fixture.control('faults', onlyDisputes)
+  const dispute = await disputed(id, { names: 'older' })
+  await waitUntil('the alarm', () => evidenceAlarms().some(({ disputeId }) => disputeId === dispute))
+  expect(await isFrozen(id)).toBe(false)
+  expect((await fixture.nameCharge(dispute, 'py-none')).ok!.refused).toContain('no charge of a payment of ours')
+  for (let times = 0; times < 2; times++) expect((await fixture.nameCharge(dispute, charge!)).ok).toHaveProperty('done')
+  expect(await isFrozen(id)).toBe(true)
+  await move(dispute, 'WON')
+  await waitUntil('the wallet being free', async () => !(await isFrozen(id)))
+})
+
 const hidden = { webhooks: { drop: 1 }, api: { hideDisputes: 1, hideRefunds: 1 } }
 const tell = (event: string, body: object, agoMs = 0) =>
   fixture.deliver(

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { keptDelivery } from '#shared/provider/delivery'
 import { outbox } from '../schema.store'
 import { newWallet, openFixture } from '../test-support'
 import { actionsOn, kinds } from './test-support'
@@ -312,6 +313,60 @@ describe('a wallet in doubt', () => {
     await dispute(id, { status: 'PENDING', amount: 30_000 })
     await fixture.list()
     expect(await isFrozen(id)).toBe(true)
+  })
+})
+
+describe('a wallet that an operator cleared although all of its payment was in doubt', () => {
+  const hidden = { webhooks: { drop: 1 }, api: { hideDisputes: 1, hideRefunds: 1 } }
+  const shown = { webhooks: { drop: 1 }, api: {} }
+  /** Tells a webhook whose object cannot be fetched for a minute. */
+  async function tellHidden(id: string, event: string, body: (named: object) => object) {
+    await fixture.control('faults', hidden)
+    const { providerPaymentId: payment_id } = (await fixture.row(id))!
+    const text = keptDelivery(JSON.stringify({ event, ...body({ payment_id }) }))
+    const at = new Date(fixture.context.clock() - 61_000).toISOString()
+    expect(await fixture.deliver('ID', text, crypto.randomUUID(), at)).toBe('done')
+    await fixture.control('faults', shown)
+  }
+
+  test.each([
+    [
+      'by a dispute that could not be fetched, when a chargeback is listed',
+      async (id: string) => {
+        const { id: made } = await fixture.control(`payments/${id}/dispute`)
+        await tellHidden(id, 'dispute.action_required', (named) => ({ id: made, ...named }))
+        return () => dispute(id, { status: 'PENDING' })
+      },
+    ],
+    [
+      'by a refund that could not be fetched, when the refund is listed',
+      async (id: string) => {
+        const made = await refund(id, { status: 'PENDING' })
+        await tellHidden(id, 'refund.succeeded', (named) => ({ data: { id: made, ...named } }))
+        return async () => {}
+      },
+    ],
+    [
+      'by a charge that read as failed, when a dispute opens',
+      async (id: string) => {
+        await tell(id, { status: 'FAILED', listed: 'FAILED' })
+        await fixture.list()
+        return () => dispute(id, { status: 'PENDING' })
+      },
+    ],
+  ])('is frozen again, %s', async (_, doubt) => {
+    const id = await given('QRIS')
+    const open = await doubt(id)
+    expect(await isFrozen(id)).toBe(true)
+    await fixture.clear(await walletOf(id))
+    expect(await isFrozen(id)).toBe(false)
+    await open()
+    await fixture.list()
+    expect(await isFrozen(id)).toBe(true)
+    // The same is read again after an operator has cleared the wallet once more.
+    await fixture.clear(await walletOf(id))
+    await fixture.list()
+    expect(await isFrozen(id)).toBe(false)
   })
 })
 

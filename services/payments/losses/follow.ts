@@ -18,7 +18,7 @@ import {
   recordReport,
   type StoredReport,
 } from './refund.store'
-import { backOf, type ReportOrigin, splitBack } from './report'
+import { backOf, isOpen, type ReportOrigin, splitBack } from './report'
 import { followStance, freezeInDoubt, recordReversal, shrinkReversal } from './reversal'
 
 /**
@@ -104,9 +104,25 @@ async function freezeFirst(
   const now = reportedIn(payment, read)
   const next = { ...payment, refundedMinor: now.goneMinor, overpaidRefundedMinor: now.othersGoneMinor }
   if (stanceOf(next, now) !== 'freeze') return payment
-  const then = reportedIn(payment, change ? undone(read, change) : read)
-  const hasGrown = now.mayGoMinor > then.mayGoMinor || now.othersMayGoMinor > then.othersMayGoMinor
-  return freezeInDoubt(tx, context, payment, hasGrown)
+  return freezeInDoubt(tx, context, payment, change !== undefined && isFurther(payment, { read, change }))
+}
+
+/**
+ * Returns true if the change is about more than was reported before: a further refund or dispute, or a larger amount. All
+ * of the money may have been in doubt already, so that the amount alone does not tell.
+ */
+function isFurther(
+  payment: PaymentRow,
+  { read, change }: { readonly read: ReadReports; readonly change: ReportChange },
+): boolean {
+  const { id, before } = change
+  const known = read.reports.filter((one) => one.id !== id)
+  const after = read.reports.find((one) => one.id === id)
+  // A row of the list that names a known refund or dispute is about the same one.
+  const isNew = (!before || !isOpen(before)) && !known.some((one) => one.id === after?.objectId)
+  if (after && isOpen(after) && isNew) return true
+  const [now, then] = [reportedIn(payment, read), reportedIn(payment, undone(read, change))]
+  return now.mayGoMinor > then.mayGoMinor || now.othersMayGoMinor > then.othersMayGoMinor
 }
 
 /** Makes the freeze of the wallet follow all reports, after a step of the payment that no report caused. */

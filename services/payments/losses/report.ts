@@ -124,7 +124,8 @@ function sumOf({ ofObjects, ofRows }: Moves, counts: (move: Move) => boolean): b
 
 const names = (object: Report) => (row: Report) => row.objectId === object.id
 const isGone = ({ status }: Move): boolean => status === 'succeeded'
-const isOpen = ({ status }: Pick<Move, 'status'>): boolean =>
+/** Returns true if the money of a report may still be on its way back. */
+export const isOpen = ({ status }: Pick<Report, 'status'>): boolean =>
   // guard: a hold does not end while a refund or dispute is open
   status === 'pending' || status === 'unknown'
 
