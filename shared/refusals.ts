@@ -26,6 +26,11 @@ export const refusals = {
     status: 403,
     message: 'Wallet frozen: a payment was reversed. Top up by bank transfer or QR to repay it.',
   },
+  wallet_in_doubt: {
+    status: 403,
+    message:
+      'Wallet frozen: a refund or dispute of a payment is open, and you owe nothing yet. Wait for its outcome, or contact support.',
+  },
 
   amount_below_minimum_idr: { status: 400, message: 'The minimum amount is Rp 10,000.' },
   amount_below_minimum_myr: { status: 400, message: 'The minimum amount is RM 5.00.' },

@@ -4,7 +4,7 @@ import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
 import type { Context } from './context'
 import { answerActivity, answerItem } from './queries/activity'
-import { answerLimit, answerPublicConfig } from './queries/public-config'
+import { answerFreeze, answerLimit, answerPublicConfig } from './queries/public-config'
 import { answerStatement } from './queries/statement'
 import { answerOperatorCommands } from './review/operator-commands'
 
@@ -14,6 +14,7 @@ export const answersOf = (context: Context): Handler[] => [
   answerCancellations(context),
   answerPublicConfig(context),
   answerLimit(context),
+  answerFreeze(context),
   answerActivity(context),
   answerItem(context),
   answerStatement(context),

@@ -116,7 +116,8 @@ export const GetMe = route({
       cycle: orNull(Cycle, 'The open cycle; null if none is open: nothing is owed, or the debt has defaulted.'),
       defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
       frozen: Type.Boolean({
-        description: 'Whether the wallet is frozen: a payment was reversed after its hold.',
+        description:
+          'Whether the wallet is frozen: a payment was reversed after its hold, or a refund or dispute of it is open.',
       }),
       limits: Type.Object(
         {

@@ -114,6 +114,11 @@ export const paymentTexts = {
     id: 'Anda harus membayar {ausd} untuk pembayaran yang ditarik kembali ini. Dompet Anda dibekukan sampai jumlah itu lunas. Top up lewat transfer bank atau QR, atau hubungi layanan pelanggan.',
     ms: 'Anda perlu membayar {ausd} untuk bayaran yang ditarik balik ini. Dompet anda dibekukan sehingga jumlah itu dijelaskan. Tambah nilai melalui pindahan bank atau QR, atau hubungi khidmat pelanggan.',
   },
+  'payment.in_doubt': {
+    en: 'A refund or dispute of this payment is open. Your wallet is frozen until it is decided.',
+    id: 'Pengembalian dana atau sengketa atas pembayaran ini belum selesai. Dompet Anda dibekukan sampai ada keputusan.',
+    ms: 'Bayaran balik atau pertikaian atas bayaran ini belum selesai. Dompet anda dibekukan sehingga ada keputusan.',
+  },
   'payment.paid_late': {
     en: 'It was paid after the checkout closed, so a later exchange rate applies.',
     id: 'Pembayaran dilakukan setelah tagihan ditutup, sehingga berlaku kurs yang lebih baru.',

@@ -37,6 +37,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: 'Dompet dibekukan: sebuah pembayaran ditarik kembali. Top up lewat transfer bank atau QR untuk melunasinya.',
     ms: 'Dompet dibekukan: satu bayaran telah ditarik balik. Tambah nilai melalui pindahan bank atau QR untuk menjelaskannya.',
   },
+  wallet_in_doubt: {
+    id: 'Dompet dibekukan: pengembalian dana atau sengketa atas sebuah pembayaran belum selesai, dan belum ada yang harus Anda bayar. Tunggu hasilnya, atau hubungi layanan pelanggan.',
+    ms: 'Dompet dibekukan: bayaran balik atau pertikaian atas satu bayaran belum selesai, dan anda belum perlu membayar apa-apa. Tunggu keputusannya, atau hubungi khidmat pelanggan.',
+  },
 
   amount_below_minimum_idr: {
     id: 'Jumlah minimum adalah Rp 10.000.',

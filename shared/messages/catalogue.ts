@@ -49,6 +49,7 @@ export const questions: readonly Question[] = [
   payments.SettlementCreate,
   payments.CheckoutCancel,
   payments.PaymentsLimit,
+  payments.PaymentsFreeze,
   payments.PaymentsActivity,
   payments.PaymentsItem,
   PaymentsStatement,

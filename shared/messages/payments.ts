@@ -103,6 +103,13 @@ export const PaymentsLimit = question('payments.limit', 'payments', ['gateway'],
   repeat: 'changes nothing',
 })
 
+/** Tells why a wallet is frozen: it owes for a reversed payment, or a refund or dispute may still be decided. */
+export const PaymentsFreeze = question('payments.freeze', 'payments', ['gateway'], {
+  request: Type.Object({ wallet: Address }),
+  answer: Type.Object({ isOwing: Type.Boolean() }),
+  repeat: 'changes nothing',
+})
+
 export const PaymentsActivity = question('payments.activity', 'payments', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,

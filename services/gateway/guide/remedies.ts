@@ -39,6 +39,11 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'repaid: the item in `GET /me/activity` shows how much is owed, and `frozen` in `GET /me` becomes false ' +
     'once it is repaid. Until then cards, draws, cash-outs and sends are refused.',
 
+  wallet_in_doubt:
+    'A refund or dispute of a payment is open; its item in `GET /me/activity` says so. Nothing is owed yet, and no top-up ' +
+    'ends the freeze: `frozen` in `GET /me` becomes false once the refund or dispute has failed. If it succeeds, the ' +
+    'refusal becomes `wallet_frozen`.',
+
   amount_below_minimum_idr: 'Request at least Rp 10,000 (`"10000"`).',
   amount_below_minimum_myr: 'Request at least RM 5.00 (`"500"`, in sen).',
   amount_above_maximum: 'Split the amount. Check the unit too: rupiah have no decimals, ringgit are in sen.',

@@ -1,6 +1,8 @@
 import type { Ask } from '#platform/bus/ask'
 import { failpoint } from '#platform/failpoint'
+import { PaymentsFreeze } from '#shared/messages/payments'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
+import { type Answer, refuse } from '#shared/refusals'
 import { acceptingDeadlineMs } from './deadline'
 
 /** Sends an order, and waits until its owner accepts or refuses it. */
@@ -13,4 +15,17 @@ export async function placeOrder<Q extends Question>(
   const answer = await ask(question, order, acceptingDeadlineMs)
   failpoint('gateway:order-answered')
   return answer
+}
+
+const patienceMs = 1_500
+
+/**
+ * Says why a wallet is frozen, if it was refused: the relayer knows only that the chain has it frozen, and payments knows
+ * whether it owes or a refund or dispute is open.
+ */
+export async function withReason<T>(ask: Ask, wallet: `0x${string}`, answer: Answer<T>): Promise<Answer<T>> {
+  if (!('refused' in answer) || answer.refused !== 'wallet_frozen') return answer
+  const freeze = await ask(PaymentsFreeze, { wallet }, patienceMs)
+  if ('refused' in freeze) return freeze
+  return freeze.ok.isOwing ? answer : refuse('wallet_in_doubt')
 }

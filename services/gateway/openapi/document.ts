@@ -137,7 +137,11 @@ const failures: readonly [number, string, string][] = [
     'The session is missing, expired, or has a bad signature: sign again.',
     'the session has expired: sign in again',
   ],
-  [403, 'The account is not verified, or is frozen because a payment was reversed.', 'verify your identity first'],
+  [
+    403,
+    'The account is not verified, or is frozen because a payment was reversed or may be.',
+    'verify your identity first',
+  ],
   [404, 'The wallet has no such item.', 'You have no item with this id.'],
   [
     413,

@@ -7,7 +7,7 @@ import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
 import { languageFor } from '../http/language'
-import { placeOrder } from '../http/order'
+import { placeOrder, withReason } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
@@ -22,7 +22,13 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
     .post(
       PostCashout.path,
       async ({ request, wallet }) =>
-        okOf(await placeOrder(ask, CashoutCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(
+          await withReason(
+            ask,
+            wallet,
+            await placeOrder(ask, CashoutCreate, { wallet, ...(await readBody(request, read)) }),
+          ),
+        ),
       {
         signed: true,
         ...operation({

@@ -5,7 +5,7 @@ import { SendCreate } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
-import { placeOrder } from '../http/order'
+import { placeOrder, withReason } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
@@ -17,7 +17,13 @@ export const sendsRoute = ({ ask }: Context, access: Access) =>
     .post(
       PostSend.path,
       async ({ request, wallet }) =>
-        okOf(await placeOrder(ask, SendCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(
+          await withReason(
+            ask,
+            wallet,
+            await placeOrder(ask, SendCreate, { wallet, ...(await readBody(request, read)) }),
+          ),
+        ),
       {
         signed: true,
         ...operation({

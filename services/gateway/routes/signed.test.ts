@@ -24,6 +24,25 @@ const routes: readonly [method: string, path: string, subject: string | undefine
 const money = routes.slice(0, 5) as [string, BodyPath, string][]
 const again = ': sign in again'
 
+describe.each(['/sends', '/cashouts'] as const)('a frozen wallet that is refused %s', (path) => {
+  const subject = path === '/sends' ? 'chain.send.create' : 'payouts.cashout.create'
+  test.each([
+    ['is told to repay if it owes', okay({ isOwing: true }), 403, 'wallet_frozen'],
+    ['is told to wait while a refund or dispute is open', okay({ isOwing: false }), 403, 'wallet_in_doubt'],
+    ['is asked to try again while payments does not answer', undefined, 503, expect.anything()],
+  ] as const)('%s', async (_, freeze, status, code) => {
+    const fixture = await fixtureOf({
+      [subject]: refusing('wallet_frozen'),
+      ...(freeze ? { 'payments.freeze': freeze } : {}),
+    } as Replies)
+    const reply = await fixture.call('POST', path, {
+      headers: { authorization: await headerOf(ana) },
+      body: goodBodies[path],
+    } as never)
+    expect([reply.status, reply.headers.get('x-error-code')]).toEqual([status, code])
+  })
+})
+
 test('every operation that needs a session is among those tried here', async () => {
   const { paths } = (await (await (await fixtureOf()).call('GET', '/openapi.json')).json()) as {
     paths: Record<string, Record<string, { security: object[] }>>
@@ -104,7 +123,7 @@ describe.each(routes)('%s %s checks the session first:', async (method, path) =>
 })
 
 describe.each(money)('%s %s', async (method, path, subject) => {
-  const replies: Replies = {}
+  const replies: Replies = { 'payments.freeze': okay({ isOwing: true }) }
   const fixture = await fixtureOf(replies)
   const call = async (reply?: () => unknown) => {
     if (reply) replies[subject] = reply

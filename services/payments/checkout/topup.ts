@@ -4,7 +4,7 @@ import { ChainAccount } from '#shared/messages/chain'
 import { TopupCreate } from '#shared/messages/payments'
 import { type Answer, refuse } from '#shared/refusals'
 import { askOr, type Context } from '../context'
-import { findWallet } from '../losses/refund.store'
+import { findMissing, findWallet } from '../losses/refund.store'
 import { lockWallet } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { type Method, priceTopup } from '../price'
@@ -38,7 +38,8 @@ async function storeTopup(context: Context, request: TopupRequest, amountMinor: 
   if (!account.ok.verified) return refuse('not_verified')
   // A frozen wallet can still pay by bank transfer and QR, so that it can repay a reversal.
   // guard: a frozen wallet cannot pay by card
-  if (method === 'card' && (await isFrozen(context, account.ok))) return refuse('wallet_frozen')
+  if (method === 'card' && (await isFrozen(context, account.ok)))
+    return refuse((await isOwing(context, wallet)) ? 'wallet_frozen' : 'wallet_in_doubt')
 
   const rate = await findRate(context, request)
   if ('refused' in rate) return rate
@@ -57,6 +58,10 @@ async function storeTopup(context: Context, request: TopupRequest, amountMinor: 
     return insertOpening(tx, context, request, terms)
   })
 }
+
+/** Returns true if a frozen wallet owes for a reversed payment. Otherwise a refund or dispute may still be decided. */
+export const isOwing = async ({ database }: Pick<Context, 'database'>, wallet: `0x${string}`): Promise<boolean> =>
+  (await database.read((db) => findMissing(db, wallet))).length > 0
 
 /** Returns true if the wallet is frozen on the chain, or if we have ordered a freeze that is not on the chain yet. */
 const isFrozen = async ({ database }: Context, account: { wallet: `0x${string}`; frozen: boolean }): Promise<boolean> =>

@@ -316,6 +316,22 @@ describe('a wallet in doubt', () => {
   })
 })
 
+test('a wallet that owes nothing yet is told so when it is refused cards, and what it waits for', async () => {
+  const id = await given('QRIS')
+  const wallet = await walletOf(id)
+  const card = async () =>
+    (await fixture.topup({ wallet, amount: '50000', method: 'card', quoteId: fixture.quote() })) as { refused?: string }
+  const made = await dispute(id, { status: 'PENDING' })
+  await fixture.list()
+  expect(await card()).toEqual({ refused: 'wallet_in_doubt' })
+  const sentence = async () => (await fixture.item({ wallet, id })).ok!.item!.sentence
+  expect(await sentence()).toContain('A refund or dispute of this payment is open')
+  await fixture.control(`chargebacks/${made}`, { status: 'SUCCESS' })
+  await fixture.list()
+  expect(await card()).toEqual({ refused: 'wallet_frozen' })
+  expect(await sentence()).not.toContain('is open')
+})
+
 describe('a wallet that an operator cleared although all of its payment was in doubt', () => {
   const hidden = { webhooks: { drop: 1 }, api: { hideDisputes: 1, hideRefunds: 1 } }
   const shown = { webhooks: { drop: 1 }, api: {} }

@@ -208,7 +208,7 @@ describe('a frozen wallet', () => {
   test('is refused cards also when only the chain has the freeze', async () => {
     fixture.chain.frozen = true
     const asked = { wallet: newWallet(), amount: '50000', quoteId: fixture.quote() }
-    expect(await fixture.topup({ ...asked, method: 'card' })).toEqual({ refused: 'wallet_frozen' })
+    expect(await fixture.topup({ ...asked, method: 'card' })).toEqual({ refused: 'wallet_in_doubt' })
   })
 
   test('recovers exactly the missing amount; the rest is credited', async () => {

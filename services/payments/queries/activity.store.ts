@@ -10,7 +10,7 @@ import { awaited, isOpen, type PaymentRow, payments, waitsSince } from '../payme
 
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
-const { held, creditedAt, holdEndedAt } = payments
+const { held, creditedAt, holdEndedAt, lostHold } = payments
 /** AUSD still owed for a reversed payment (10⁻⁶): 0 once repaid or waived, null if the payment was never reversed. */
 const missingMicro = sql<string | null>`case when ${state} = 'review' then (
   select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
@@ -34,6 +34,7 @@ const listed = {
   held,
   creditedAt,
   holdEndedAt,
+  lostHold,
 }
 export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
   readonly missingMicro: string | null

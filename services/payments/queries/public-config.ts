@@ -1,9 +1,10 @@
 import { handler } from '#platform/bus/serve'
 import { channelKinds } from '#shared/messages/activity'
-import { PaymentsLimit, PaymentsTerms } from '#shared/messages/payments'
+import { PaymentsFreeze, PaymentsLimit, PaymentsTerms } from '#shared/messages/payments'
 import { dayLimit } from '#shared/money/day-limit'
 import { ok } from '#shared/refusals'
 import { cancellationsPerDayMax } from '../checkout/cancel'
+import { isOwing } from '../checkout/topup'
 import type { Context } from '../context'
 import { isHeld } from '../decide'
 import { currencyTerms, methods } from '../price'
@@ -32,3 +33,7 @@ export const answerLimit = ({ database, clock, topupLimits }: Context) =>
     const { dayMicro } = await database.read((db) => sumTopups(db, wallet, new Date(nowMs)))
     return ok(dayLimit(topupLimits.dayMicroMax, dayMicro, nowMs))
   })
+
+/** Tells why a wallet is frozen. */
+export const answerFreeze = (context: Context) =>
+  handler(PaymentsFreeze, async ({ wallet }) => ok({ isOwing: await isOwing(context, wallet) }))

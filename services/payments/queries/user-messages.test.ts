@@ -26,6 +26,7 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   held: false,
   creditedAt: null,
   holdEndedAt: null,
+  lostHold: null,
   missingMicro: null,
   ...over,
 })
@@ -45,6 +46,8 @@ describe('the activity message of a payment', () => {
     ['credited', {}, null, undefined],
     ['credited', { lateRateMinorPerUsd: 16_900n }, null, 'paid_late'],
     ['credited', { reason: 'made_good' }, null, 'made_good'],
+    ['credited', { lostHold: 'frozen' }, 'wait', undefined],
+    ['credited', { lostHold: 'cleared' }, null, undefined],
     ['repaid', { kind: 'settlement' }, null, undefined],
     ['repaid', { kind: 'settlement', held: true, creditedAt: at }, 'wait', undefined],
     ['repaid', { kind: 'settlement', held: true, creditedAt: at, holdEndedAt: at }, null, undefined],

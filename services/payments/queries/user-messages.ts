@@ -62,6 +62,12 @@ function messageAt(payment: ListedPayment, status: Status): UserMessage & { read
 }
 
 function messageOf(payment: ListedPayment, status: Status): UserMessage {
+  const { texts, nextAction } = messageOfState(payment, status)
+  if (payment.lostHold !== 'frozen') return { texts, nextAction }
+  return { texts: [...texts, { code: 'payment.in_doubt' }], nextAction: nextAction ?? 'wait' }
+}
+
+function messageOfState(payment: ListedPayment, status: Status): UserMessage {
   if (status === 'repaid' && isOnHold(payment)) return repaidOnHold
   const { missingMicro, reason } = payment
   if (status !== 'review' || missingMicro === null) return messageAbout(status)

@@ -67,7 +67,7 @@ export const english = {
   limit: 'Limit',
   score: 'Score',
   defaulted: 'A debt was not repaid in time.',
-  frozen: 'Your account is frozen because a payment was reversed. See Activity.',
+  frozen: 'Your account is frozen because a payment was reversed or may be. See Activity.',
   wallet: 'Wallet',
   balance: 'Balance',
   balanceIs: (amount: string) => `Your wallet holds ${amount}.`,

@@ -52,7 +52,7 @@ export const indonesian: Texts = {
   limit: 'Limit',
   score: 'Skor',
   defaulted: 'Ada pinjaman yang tidak dilunasi tepat waktu.',
-  frozen: 'Akun Anda dibekukan karena ada pembayaran yang ditarik kembali. Lihat Riwayat.',
+  frozen: 'Akun Anda dibekukan karena ada pembayaran yang ditarik kembali atau mungkin ditarik kembali. Lihat Riwayat.',
   wallet: 'Dompet',
   balance: 'Saldo',
   balanceIs: (amount) => `Saldo dompet Anda ${amount}.`,

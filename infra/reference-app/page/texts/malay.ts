@@ -52,7 +52,7 @@ export const malay: Texts = {
   limit: 'Had',
   score: 'Skor',
   defaulted: 'Ada pinjaman yang tidak dibayar pada masanya.',
-  frozen: 'Akaun anda dibekukan kerana satu bayaran telah ditarik balik. Lihat Aktiviti.',
+  frozen: 'Akaun anda dibekukan kerana satu bayaran telah ditarik balik atau mungkin ditarik balik. Lihat Aktiviti.',
   wallet: 'Dompet',
   balance: 'Baki',
   balanceIs: (amount) => `Baki dompet anda ${amount}.`,
