@@ -1,7 +1,7 @@
 type DeclaredRefusal = {
   readonly status: 400 | 403 | 429 | 503
   readonly message: string
-  /** Time after which a retry may succeed: after midnight (UTC), or in an hour. `Retry-After` has the seconds. */
+  /** Time after which a retry may succeed: after midnight in the country of the money, or in an hour. `Retry-After` has the seconds. */
   readonly ends?: 'midnight' | 'hour'
 }
 
@@ -51,29 +51,30 @@ export const refusals = {
   day_limit_reached: {
     status: 429,
     ends: 'midnight',
-    message: 'Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.',
+    message:
+      'Daily limit reached. Try a smaller amount, or try again after midnight in Jakarta (in Kuala Lumpur for ringgit).',
   },
   cashouts_refused_too_many: {
     status: 429,
     ends: 'midnight',
     message:
-      'Banks have refused too many cash-outs of this wallet or to this account today. Check the details, and try again after 00:00 UTC.',
+      'Banks have refused too many cash-outs of this wallet or to this account today. Check the details, and try again after midnight in Jakarta.',
   },
   account_checks_too_many: {
     status: 429,
     ends: 'midnight',
-    message: 'Too many account checks today. You can cash out without one, or try again after 00:00 UTC.',
+    message: 'Too many account checks today. You can cash out without one, or try again after midnight in Jakarta.',
   },
   gas_budget_spent: {
     status: 429,
     ends: 'midnight',
-    message: 'Too many transfers today. Try again after 00:00 UTC.',
+    message: 'Too many transfers today. Try again after midnight in Jakarta.',
   },
 
   verification_limit_reached: {
     status: 429,
     ends: 'midnight',
-    message: 'Too many verification links today. Use the last one, or try again after 00:00 UTC.',
+    message: 'Too many verification links today. Use the last one, or try again after midnight in Jakarta.',
   },
   statement_too_long: {
     status: 400,

@@ -268,7 +268,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/chain-relayer',
     lines: ['wallet exceeded its daily gas budget'],
-    steps: 'Inspect the code at its address; it is refused until 00:00 UTC.',
+    steps: 'Inspect the code at its address; it is refused until midnight in Jakarta.',
   },
   {
     source: 'services/chain-relayer',

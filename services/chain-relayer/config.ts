@@ -93,7 +93,7 @@ export const fields = {
   }),
   GAS_BUDGET_WEI: amount({
     about:
-      'maximum gas cost of the sends and cash-outs of a wallet per UTC day (wei); the default pays about 140 at the least fee of Monad',
+      'maximum gas cost of the sends and cash-outs of a wallet per day in Jakarta (wei); the default pays about 140 at the least fee of Monad',
     fallback: '2000000000000000000',
   }),
   BASE_FEE_CAP_WEI: amount({

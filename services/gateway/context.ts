@@ -34,7 +34,7 @@ export type Context = {
   readonly ownPerson: PersonReader
   readonly provider: IdentityProvider
   readonly verification: {
-    /** Returns the state by the newest verdict; days are in UTC. */
+    /** Returns the state by the newest verdict; days are those in Jakarta. */
     readonly standing: (wallet: `0x${string}`) => Promise<{ readonly isVerified: boolean; readonly linksToday: number }>
     /** Records a verification link, which starts the rechecks. */
     readonly recordLink: (wallet: `0x${string}`, providerRef: string | null) => Promise<void>

@@ -60,7 +60,7 @@ export const fields = {
     fallback: '100000',
   }),
   TOPUP_DAY_MAX_USD: amount({
-    about: "limit on a wallet's top-ups per UTC day (whole US dollars)",
+    about: "limit on a wallet's top-ups per day of the country of the payment (whole US dollars)",
     fallback: '100000',
   }),
   TREASURY_LOW_AUSD: amount({

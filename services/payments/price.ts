@@ -69,7 +69,7 @@ export type TopupLimits = {
   readonly openMicroMax: bigint
   readonly dayMicroMax: bigint
 }
-/** Totals of a wallet's top-ups; days are in UTC. */
+/** Totals of a wallet's top-ups; a day is one of the country of the payment. */
 export type TopupTotals = {
   readonly openCount: number
   readonly openMicro: bigint

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, gte, inArray, isNotNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
-import { fromNow, isFromAhead, isOneOf, isOver, midnightUtc, quotedList } from '#platform/db/columns'
+import { fromNow, isFromAhead, isOneOf, isOver, midnightInJakarta, quotedList } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
@@ -67,14 +67,14 @@ const totals = {
 }
 
 /**
- * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), without those that came to nothing, and counts those
+ * Sums a wallet's cash-outs of this day in Jakarta (10⁻⁶ AUSD), without those that came to nothing, and counts those
  * given back and in progress.
  */
 export async function sumToday(db: Db, wallet: `0x${string}`) {
   const [row] = await db
     .select({ ...totals, pausedSince: pausedSince(pauses) })
     .from(cashouts)
-    .where(and(eq(cashouts.wallet, wallet), gte(cashouts.createdAt, midnightUtc)))
+    .where(and(eq(cashouts.wallet, wallet), gte(cashouts.createdAt, midnightInJakarta)))
   return { ...row!, micro: BigInt(row!.micro) }
 }
 
@@ -88,7 +88,7 @@ export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   const [row] = await tx
     .select(totals)
     .from(cashouts)
-    .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightUtc), not(isUncertain)))
+    .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightInJakarta), not(isUncertain)))
   return { ...row!, micro: BigInt(row!.micro) }
 }
 

@@ -44,11 +44,11 @@ export const fields = {
     fallback: 'lenient',
   }),
   CASHOUT_DAY_MAX_USD: amount({
-    about: 'limit on the cash-outs of a wallet, and to one bank account, per UTC day (whole US dollars)',
+    about: 'limit on the cash-outs of a wallet, and to one bank account, per day in Jakarta (whole US dollars)',
     fallback: '100000',
   }),
   CASHOUT_REFUSED_DAY_MAX: integer({
-    about: 'number of refused cash-outs per UTC day after which a wallet gets no more',
+    about: 'number of refused cash-outs per day in Jakarta after which a wallet gets no more',
     fallback: '3',
   }),
   CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: integer({
@@ -56,7 +56,7 @@ export const fields = {
     fallback: '3',
   }),
   ACCOUNT_CHECKS_DAY_MAX: integer({
-    about: 'limit on the account checks of all wallets per UTC day; the provider may charge for each',
+    about: 'limit on the account checks of all wallets per day in Jakarta; the provider may charge for each',
     fallback: '2000',
   }),
   BALANCE_LOW_IDR: amount({

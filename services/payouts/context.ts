@@ -17,11 +17,11 @@ export type Context = {
   readonly safe: DetailsSafe
   readonly treasury: string
   readonly accountLengths: AccountLengths
-  /** Limit per wallet and UTC day (10⁻⁶ AUSD). */
+  /** Limit per wallet and day in Jakarta (10⁻⁶ AUSD). */
   readonly dayMicroMax: bigint
-  /** Number of returned cash-outs per UTC day after which no more are accepted. */
+  /** Number of returned cash-outs per day in Jakarta after which no more are accepted. */
   readonly givenBackMax: { readonly ofWallet: number; readonly toAccount: number }
-  /** Limit of account checks by all wallets per UTC day. */
+  /** Limit of account checks by all wallets per day in Jakarta. */
   readonly accountChecksDayMax: number
   readonly recheckAfterMs: number
   readonly reversalWatchMs: number

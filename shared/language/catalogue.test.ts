@@ -16,7 +16,7 @@ import { type Language, languages, type Text } from '#shared/language/language'
 import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
-import { midnight, timeText } from '#shared/language/time'
+import { midnight, midnightOfRinggit, timeText } from '#shared/language/time'
 import { cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { refusalCodes, refusals } from '#shared/refusals'
 
@@ -95,7 +95,9 @@ test.each(entries)('an amount in a text has the separators of the language: %s',
 })
 
 test('the day of the limits ends at the same moment in every language', () => {
-  expect(midnight).toEqual({ en: '00:00 UTC', id: '07.00 WIB', ms: '08:00 waktu Malaysia' })
+  expect(midnight).toEqual({ en: 'midnight in Jakarta', id: '00.00 WIB', ms: '01:00 waktu Malaysia' })
+  const ofRinggit = { en: 'in Kuala Lumpur for ringgit', id: '23.00 WIB', ms: '00:00 waktu Malaysia' }
+  expect(midnightOfRinggit).toEqual(ofRinggit)
 })
 
 test.each(entries)('a text names the end of the day in the zone of its language, and no other time: %s', (_, text) => {
@@ -103,7 +105,11 @@ test.each(entries)('a text names the end of the day in the zone of its language,
   const clock = /\b\d\d[.:]\d\d\b|\bW(?:IB|ITA|IT)\b|waktu Malaysia|pukul/
   for (const language of languages) {
     expect([language, ends(language)]).toEqual([language, ends('en')])
-    const rest = text[language].replaceAll(`pukul ${midnight[language]}`, '').replaceAll(midnight[language], '')
+    const ofRinggit = midnightOfRinggit[language]
+    const rest = [`pukul ${midnight[language]}`, midnight[language], `pukul ${ofRinggit}`, ofRinggit].reduce(
+      (left, end) => left.replaceAll(end, ''),
+      text[language],
+    )
     expect(rest).not.toMatch(clock)
   }
 })

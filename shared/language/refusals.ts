@@ -1,8 +1,8 @@
 import type { Text } from '#shared/language/language'
-import { midnight } from '#shared/language/time'
+import { midnight, midnightOfRinggit } from '#shared/language/time'
 import { type RefusalCode, refusalCodes, refusals } from '#shared/refusals'
 
-/** The English is in `shared/refusals.ts`. A time there, in UTC, is `midnight` here, in the zone of the language. */
+/** The English is in `shared/refusals.ts`. Midnight there is `midnight` here, in the zone of the language. */
 const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   quote_unknown: {
     id: 'Kurs ini tidak berlaku. Minta kurs baru.',
@@ -68,8 +68,8 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Jumlah tambah nilai yang belum dibayar melebihi had. Bayar atau batalkan satu, atau tunggu sehingga ada yang tamat tempoh.',
   },
   day_limit_reached: {
-    id: `Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul ${midnight.id}.`,
-    ms: `Had harian telah dicapai. Cuba jumlah yang lebih kecil, atau cuba lagi selepas ${midnight.ms}.`,
+    id: `Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul ${midnight.id} (untuk ringgit, pukul ${midnightOfRinggit.id}).`,
+    ms: `Had harian telah dicapai. Cuba jumlah yang lebih kecil, atau cuba lagi selepas ${midnight.ms} (bagi ringgit ${midnightOfRinggit.ms}).`,
   },
   cashouts_refused_too_many: {
     id: `Terlalu banyak penarikan dana dari dompet ini atau ke rekening ini yang ditolak bank hari ini. Periksa datanya, lalu coba lagi setelah pukul ${midnight.id}.`,

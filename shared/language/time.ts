@@ -1,4 +1,6 @@
 import { type Language, locales } from '#shared/language/language'
+import { dayEndMs } from '#shared/money/day'
+import type { Pair } from '#shared/money/pair'
 
 /**
  * Zones per language: English names UTC, as the interface does, and the others the zone of their banks. None has
@@ -41,9 +43,19 @@ function partsOf(ms: number, language: Language, to: 'minute' | 'second') {
   return { day: `${of('day')} ${of('month')} ${of('year')}`, clock: zones[language].clock(time) }
 }
 
-/** Malaysia's zone was half an hour behind today's until 1982. */
-const someMidnight = Date.UTC(2026, 0, 1)
-const midnightIn = (language: Language) => partsOf(someMidnight, language, 'minute').clock
+/** In English, which is not the language of one of the countries, the day ends at midnight somewhere. */
+const midnightIn: Readonly<Record<Pair, string>> = {
+  'USD/IDR': 'midnight in Jakarta',
+  'USD/MYR': 'in Kuala Lumpur for ringgit',
+}
+const someMs = Date.UTC(2026, 0, 1)
+const endOfDay = (pair: Pair) => {
+  const clockIn = (language: Language) => partsOf(dayEndMs(pair, someMs), language, 'minute').clock
+  return { en: midnightIn[pair], id: clockIn('id'), ms: clockIn('ms') }
+}
 
-/** The end of a day of the limits, 00:00 UTC, in the zone of each language: `07.00 WIB`, `08:00 waktu Malaysia`. */
-export const midnight = { en: midnightIn('en'), id: midnightIn('id'), ms: midnightIn('ms') }
+/** End of a day of the limits, midnight in Jakarta, in the zone of each language: `00.00 WIB`, `01:00 waktu Malaysia`. */
+export const midnight = endOfDay('USD/IDR')
+
+/** End of a day of the limits on payments in ringgit: `23.00 WIB`, `00:00 waktu Malaysia`. */
+export const midnightOfRinggit = endOfDay('USD/MYR')

@@ -106,7 +106,7 @@ export const DayLimit = Type.Object(
   },
   {
     title: 'DayLimit',
-    description: 'A limit per day (UTC), what is left of it, and when it is whole again.',
+    description: 'A limit per day in the country of the money, what is left of it, and when it is whole again.',
   },
 )
 export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {

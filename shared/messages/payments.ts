@@ -77,7 +77,7 @@ export const TopupTerms = Type.Object(
   },
   {
     title: 'TopupTerms',
-    description: 'Top-up limits of a wallet: for its open top-ups in total, and per day (UTC).',
+    description: 'Top-up limits of a wallet: for its open top-ups in total, and per day in the country of the payment.',
   },
 )
 export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'], {
@@ -89,7 +89,7 @@ export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'],
     methods: Type.Array(Method, { description: 'Allowed values of `method` in a top-up.' }),
     checkoutSeconds: Type.Integer(),
     cancellationsPerDayMax: Type.Integer({
-      description: 'Maximum number of checkouts that a wallet may cancel per day (UTC).',
+      description: 'Maximum number of checkouts that a wallet may cancel per day in the country of the payment.',
     }),
     heldChannels: Type.Array(ChannelKindName),
     topups: TopupTerms,

@@ -80,7 +80,7 @@ export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
       description: 'Minimum time until `validBefore`, in seconds.',
     }),
     checksPerDayMax: Type.Integer({
-      description: 'Maximum number of account checks of a wallet per UTC day.',
+      description: 'Maximum number of account checks of a wallet per day in Jakarta.',
     }),
     banks: Type.Array(BankTerms, { description: 'Supported banks.' }),
   }),

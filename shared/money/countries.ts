@@ -6,6 +6,8 @@ type Country = {
   readonly pair: `USD/${Fiat}`
   /** Account at the payment provider. */
   readonly account: string
+  /** Hours by which midnight is earlier than in UTC, in the zone of its banks, which has no daylight saving time. */
+  readonly utcOffsetHours: number
   readonly topupMinMinor: bigint
   /** Least cash-out in the smallest unit, or null if there are no cash-outs to this country. */
   readonly cashoutMinMinor: bigint | null
@@ -17,6 +19,7 @@ export const countries = [
     currency: 'IDR',
     pair: 'USD/IDR',
     account: 'ID',
+    utcOffsetHours: 7,
     topupMinMinor: 10_000n,
     cashoutMinMinor: 10_000n,
   },
@@ -25,6 +28,7 @@ export const countries = [
     currency: 'MYR',
     pair: 'USD/MYR',
     account: 'MY',
+    utcOffsetHours: 8,
     topupMinMinor: 500n,
     cashoutMinMinor: null,
   },

@@ -203,7 +203,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
   const budgetSpent = {
     status: 429,
     body: {
-      error: 'Too many transfers today. Try again after 00:00 UTC.',
+      error: 'Too many transfers today. Try again after midnight in Jakarta.',
     },
   }
 

@@ -209,7 +209,8 @@ describe('a user cannot exceed the limits of one wallet', () => {
     )
   const said = ({ status, body }: Reply) => (status === 200 ? 'ok' : `${status} ${body.error}`)
   const tooMuch = '400 Your open top-ups exceed the limit. Pay or cancel one, or wait for one to expire.'
-  const dayOver = '429 Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.'
+  const dayOver =
+    '429 Daily limit reached. Try a smaller amount, or try again after midnight in Jakarta (in Kuala Lumpur for ringgit).'
 
   test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
     const person = await newcomer()

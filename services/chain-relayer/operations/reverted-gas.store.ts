@@ -1,7 +1,7 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { index, integer, primaryKey } from 'drizzle-orm/pg-core'
 import type { Hex } from 'viem'
-import { addressColumn, amountColumn, at, isOneOf, midnightUtc, textList } from '#platform/db/columns'
+import { addressColumn, amountColumn, at, isOneOf, midnightInJakarta, textList } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { attempts, transactions } from '../lanes/lane.store'
@@ -34,7 +34,7 @@ export type RevertedGas = {
 }
 
 export async function revertedGasToday(db: Db, wallets: readonly Hex[]): Promise<RevertedGas> {
-  const own = and(eq(revertedGas.wallet, sql`asked.wallet`), gte(revertedGas.createdAt, midnightUtc))
+  const own = and(eq(revertedGas.wallet, sql`asked.wallet`), gte(revertedGas.createdAt, midnightInJakarta))
   const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
     select asked.wallet, coalesce(sum(${revertedGas.wei}), 0)::text wei, ${pausedSince(pauses)} since
     from unnest(${textList(wallets)}) asked(wallet) left join ${revertedGas} on ${own}

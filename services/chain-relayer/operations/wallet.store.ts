@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, inArray, lt, lte, ne, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
-import { fromNow, isOneOf, midnightUtc } from '#platform/db/columns'
+import { fromNow, isOneOf, midnightInJakarta } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
@@ -71,7 +71,7 @@ export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
 /** A transfer that waits for longer than this, in ms, is undecided: others are signed within seconds. */
 const decidedWithinMs = 10_000
 
-/** Counts today's transfers (UTC) that the wallet's code had accepted and then refused, or did not decide. */
+/** Counts today's transfers (in Jakarta) that the wallet's code had accepted and then refused, or did not decide. */
 export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
   const { kind, state, reason, createdAt } = operations
   const rows = await db
@@ -81,7 +81,7 @@ export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
       and(
         eq(operations.wallet, wallet),
         inArray(kind, ['take', 'send']),
-        gte(createdAt, midnightUtc),
+        gte(createdAt, midnightInJakarta),
         or(
           and(eq(state, 'failed'), inArray(reason, ['signature_invalid', 'reverted', 'undecided'])),
           and(eq(state, 'waiting'), lte(createdAt, fromNow(-decidedWithinMs))),

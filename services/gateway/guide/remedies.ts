@@ -51,17 +51,18 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   topups_open_too_many: 'Ask the user to pay or cancel an open checkout, or wait until one expires.',
   topups_open_too_much:
     'Ask the user to pay or cancel an open checkout, wait until one expires, or offer a smaller amount.',
-  day_limit_reached: 'Offer a smaller amount, or try again after 00:00 UTC (`Retry-After` has the seconds).',
+  day_limit_reached:
+    'Offer a smaller amount, or try again after midnight in the country of the payment (`Retry-After` has the seconds).',
   cashouts_refused_too_many:
     'Show the reasons of the refused cash-outs from `GET /me/activity`, and ask the user to check the ' +
     'account number and name. Try again after `Retry-After`.',
   account_checks_too_many:
     'Let the user cash out without a check. `cashouts.checksPerDayMax` of `GET /config` has the limit of a ' +
-    'wallet; a bank account has the same one over all wallets. Both reset at 00:00 UTC.',
+    'wallet; a bank account has the same one over all wallets. Both reset at midnight in Jakarta.',
   gas_budget_spent: 'The wallet has made too many transfers today. Try again after `Retry-After`.',
 
   verification_limit_reached:
-    'Open the last link again; it resumes the same verification. New links are available after 00:00 UTC.',
+    'Open the last link again; it resumes the same verification. New links are available after midnight in Jakarta.',
   statement_too_long:
     'Request several shorter periods, one after the other: each closes with the opening balance of the next.',
   export_limit_reached: 'Offer the last export again, or try again after `Retry-After` seconds.',
@@ -70,7 +71,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'still fails, poll the item: it stays open, or shows how it ended.',
   cancellations_too_many:
     'Leave the checkout open: it closes at its `expiresAt`. `checkout.cancellationsPerDayMax` of `GET /config` ' +
-    'has the limit, which resets at 00:00 UTC.',
+    'has the limit, which resets at midnight in the country of the payment.',
   nothing_owed: 'There is no debt (`drawn` in `GET /me` is 0): do not offer a settlement.',
   settlement_on_its_way: 'An earlier checkout for this debt was paid. Wait for it in `GET /me/activity`.',
   settlements_too_many: 'Open the checkout of the last response, or try again after `Retry-After` seconds.',

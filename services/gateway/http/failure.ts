@@ -3,6 +3,7 @@ import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { DeadlinePassed } from '#platform/deadline'
 import { type TextRef, textIn } from '#shared/language/catalogue'
+import { dayEndMs, homePair } from '#shared/money/day'
 import { type Answer, errorCodeHeader, generalCodeOf, type RefusalCode, refusals } from '#shared/refusals'
 
 type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
@@ -77,8 +78,7 @@ function secondsLeft(code: RefusalCode, nowMs: number): number | undefined {
   return refusal.ends === 'hour' ? 3_600 : secondsToMidnight(nowMs)
 }
 
-const dayMs = 86_400_000
-const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
+const secondsToMidnight = (nowMs: number) => Math.ceil((dayEndMs(homePair, nowMs) - nowMs) / 1_000)
 
 /** Returns an error and its causes, up to five in total: drizzle wraps the errors of postgres.js. */
 function causesOf(error: unknown): unknown[] {

@@ -14,7 +14,7 @@ import { openLimiter } from './limit'
 
 describe('the gateway answers a failure with', () => {
   const dayOver = (code: 'gas_budget_spent' | 'day_limit_reached' | 'cashouts_refused_too_many') =>
-    [refusedAs(code), 429, refusals[code].message, 17 * 3_600] as const
+    [refusedAs(code), 429, refusals[code].message, 10 * 3_600] as const
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
   const wrapped = new Error('Failed query: select secret', { cause: broken })
   test.each([

@@ -1,6 +1,6 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, or, sql } from 'drizzle-orm'
 import { index, text, uuid } from 'drizzle-orm/pg-core'
-import { addressColumn, at } from '#platform/db/columns'
+import { addressColumn, at, midnightInJakarta } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
@@ -29,12 +29,7 @@ export async function countLinksToday(db: Db, wallet: `0x${string}`): Promise<nu
   const [row] = await db
     .select({ count: sql<number>`count(*)::int` })
     .from(links)
-    .where(
-      and(
-        eq(links.wallet, wallet),
-        sql`${links.createdAt} >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'`,
-      ),
-    )
+    .where(and(eq(links.wallet, wallet), gte(links.createdAt, midnightInJakarta)))
   return row?.count ?? 0
 }
 

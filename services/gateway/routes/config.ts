@@ -53,7 +53,7 @@ export const configRoute = ({ ask, clock, config }: Context, access: Access) => 
           'Contract addresses and signing domains, limits, banks, and validity periods. AUSD amounts ' +
           'are in 10⁻⁶, other currencies in their smallest unit. `currencies` has the minimum and ' +
           'maximum of one payment, `topups` the limits of a wallet for open top-ups and per day ' +
-          '(UTC). Payments through `hold.channels` are on hold for `hold.seconds` before they add to ' +
+          'in the country of the payment. Payments through `hold.channels` are on hold for `hold.seconds` before they add to ' +
           'the limit. `requests` is the limit of a wallet; a `RateLimit` header of each response says how much ' +
           'of it is left. `chain.gasLimits` are for the calls that users send to the credit line ' +
           'themselves. It rarely changes: cache it for a minute and revalidate with the ETag.',

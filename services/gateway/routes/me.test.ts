@@ -278,7 +278,7 @@ describe('POST /me/verification', () => {
     made.length = 0
     const { response, body } = await asked(await fixtureOf({}, over({ linksToday: 5 })))
     expect([response.status, response.headers.get('x-error-code')]).toEqual([429, 'verification_limit_reached'])
-    expect(body.error).toContain('after 00:00 UTC')
+    expect(body.error).toContain('after midnight in Jakarta')
     expect(made).toEqual([])
   })
   test('security: limits the provider calls of all wallets together', async () => {

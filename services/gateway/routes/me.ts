@@ -284,7 +284,7 @@ export const verificationRoute = (context: Context, access: Access) => {
       summary: 'Create a link to the hosted identity verification',
       description:
         'Takes no body. `url` is null if the user is already verified. A request soon after another ' +
-        'one returns the same link; a wallet gets at most 5 new links a day (UTC).',
+        'one returns the same link; a wallet gets at most 5 new links a day.',
       tag: 'account',
       security: 'session',
       ok: {

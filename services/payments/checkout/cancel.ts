@@ -10,7 +10,7 @@ import { countCancelled } from '../treasury/sums.store'
 import { endCheckout } from './end'
 
 /**
- * Cancellations allowed per wallet and UTC day. Without a limit, one wallet could reserve the treasury's
+ * Cancellations allowed per wallet and day. Without a limit, one wallet could reserve the treasury's
  * cover all day.
  */
 export const cancellationsPerDayMax = 10

@@ -29,9 +29,8 @@ export const answerPublicConfig = ({ checkoutTtlMs, topupLimits }: Context) =>
 
 export const answerLimit = ({ database, clock, topupLimits }: Context) =>
   handler(PaymentsLimit, async ({ wallet }) => {
-    const nowMs = clock()
-    const { dayMicro } = await database.read((db) => sumTopups(db, wallet, new Date(nowMs)))
-    return ok(dayLimit(topupLimits.dayMicroMax, dayMicro, nowMs))
+    const { dayMicro, resetsAtMs } = await database.read((db) => sumTopups(db, wallet, new Date(clock())))
+    return ok(dayLimit(topupLimits.dayMicroMax, dayMicro, resetsAtMs))
   })
 
 /** Tells why a wallet is frozen. */

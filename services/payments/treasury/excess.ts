@@ -1,6 +1,7 @@
 import { Unavailable } from '#platform/bus/ask'
 import type { Tx } from '#platform/db/open'
 import { ChainAccount } from '#shared/messages/chain'
+import { dayStartMs } from '#shared/money/day'
 import { askOr, type Context } from '../context'
 import { isLate, type Receipt, reducedTo } from '../decide'
 import { atLeastZero, awaitsRate, isUnreceived, remainderFloor } from '../payment'
@@ -24,13 +25,12 @@ export type Owner = {
   readonly readAt: Date
 }
 
-type Admitted = Pick<PaymentRow, 'state' | 'topupMicro' | 'topupAt' | 'expiresAt'>
+type Admitted = Pick<PaymentRow, 'pair' | 'state' | 'topupMicro' | 'topupAt' | 'expiresAt'>
 type Paid = Pick<Charge, 'paidAt'>
 
-/** Returns true for late money that the limits admitted on an earlier day (UTC). */
+/** Returns true for late money that the limits admitted on an earlier day of its country. */
 const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean =>
-  isLate(payment, charge) && dayOf(payment.topupAt) < dayOf(new Date(nowMs))
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
+  isLate(payment, charge) && payment.topupAt.getTime() < dayStartMs(payment.pair, nowMs)
 
 /**
  * Returns the AUSD (10⁻⁶) that the limits have admitted. They no longer count a replaced payment, and a

@@ -127,6 +127,53 @@ describe('security: unpaid checkouts', () => {
   })
 })
 
+describe('the daily limit of top-ups', () => {
+  const hourMs = 3_600_000
+  /** Moves the clock to an hour of the next day in UTC. */
+  const moveTo = (hour: number) => {
+    fixture.time.aheadMs = 0
+    const now = fixture.context.clock()
+    fixture.time.aheadMs = Math.floor(now / (24 * hourMs)) * 24 * hourMs + (24 + hour) * hourMs - now
+  }
+
+  test('counts each payment until midnight in the country of its currency', async () => {
+    await treasuryWith(10_000n * topupMicro)
+    const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 3n * topupMicro }
+    const wallet = newWallet()
+    const create = async (pair: 'USD/IDR' | 'USD/MYR') => {
+      const amount = pair === 'USD/MYR' ? '1295' : '50000'
+      const quoteId = pair === 'USD/MYR' ? fixture.quote(pair, '421') : fixture.quote(pair)
+      return (await fixture.topupWithin(limited)({ wallet, quoteId, amount, method: 'qr' })).refused
+    }
+    const endsAt = async () =>
+      ((await fixture.limit({ wallet })).ok as unknown as { resetsAt: string }).resetsAt.slice(11, 16)
+    moveTo(15)
+    await fixture.context.treasury.refresh()
+    expect([await create('USD/IDR'), await create('USD/IDR'), await create('USD/MYR')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(await create('USD/IDR')).toBe('day_limit_reached')
+    // Midnight in Kuala Lumpur: only the payment in ringgit is of yesterday.
+    moveTo(16.5)
+    await fixture.context.treasury.refresh()
+    expect(await endsAt()).toBe('17:00')
+    expect([await create('USD/MYR'), await create('USD/MYR')]).toEqual([undefined, 'day_limit_reached'])
+    // Midnight in Jakarta: the payment in ringgit of half an hour ago is still of today.
+    moveTo(17)
+    await fixture.context.treasury.refresh()
+    expect(await endsAt()).toBe('16:00')
+    expect([await create('USD/IDR'), await create('USD/IDR'), await create('USD/IDR')]).toEqual([
+      undefined,
+      undefined,
+      'day_limit_reached',
+    ])
+    fixture.time.aheadMs = 0
+    await fixture.context.treasury.refresh()
+  })
+})
+
 describe('the promised total', () => {
   test('includes a payment until a treasury reading after its credit', async () => {
     await treasuryWith(2n * topupMicro)

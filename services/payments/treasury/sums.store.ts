@@ -2,22 +2,26 @@ import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, or, type SQL, sql }
 import { fromNow } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
+import { dayEndMs, dayStartMs, homePair } from '#shared/money/day'
+import { type Pair, pairs } from '#shared/money/pair'
 import { payments } from '../payment.table'
 import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 
 /**
  * Sums the payments that are, or may become, a wallet's collateral: open checkouts, and payments that the
- * limits admitted on the UTC day of `now`. A checkout that expired unpaid counts, because it reserved AUSD of
- * the treasury.
+ * limits admitted today, each on the day of its own country. A checkout that expired unpaid counts, because it reserved AUSD of
+ * the treasury. `resetsAtMs` is the end of the last day among those counted.
  */
 export async function sumTopups(
   db: Db,
   wallet: `0x${string}`,
   now: Date,
-): Promise<TopupTotals & { pausedSince: string | null }> {
-  const { state, topupMicro, topupAt, expiresAt, checkoutId } = payments
-  const day = new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
+): Promise<TopupTotals & { pausedSince: string | null; resetsAtMs: number }> {
+  const { pair, state, topupMicro, topupAt, expiresAt, checkoutId } = payments
+  const nowMs = now.getTime()
+  const startOf = (one: Pair) => new Date(dayStartMs(one, nowMs)).toISOString()
+  const earliest = pairs.map(startOf).sort()[0]!
   const ended = sql`${expiresAt} <= ${now.toISOString()}`
   const open = sql`${state} = 'opening' or (${state} = 'awaiting_payment' and not ${ended})`
   const isVoid = sql`${state} in ('refunded', 'replaced') or (${state} = 'expired' and ${checkoutId} is null)`
@@ -27,18 +31,27 @@ export async function sumTopups(
       openCount: sql<number>`count(*) filter (where ${open})::int`,
       openMicro: sumWhere(open),
       pausedSince: pausedSince(pauses),
-      dayMicro: sumWhere(sql`${topupAt} >= ${day.toISOString()} and not (${isVoid})`),
+      days: sql<Record<string, string>>`json_build_object(${sql.join(
+        pairs.map((one) => {
+          const isToday = sql`${pair} = ${one} and ${topupAt} >= ${startOf(one)} and not (${isVoid})`
+          return sql`${one}::text, ${sumWhere(isToday)}`
+        }),
+        sql`, `,
+      )})`,
     })
     .from(payments)
     .where(
       and(
         eq(payments.wallet, wallet),
         gt(topupMicro, 0n),
-        or(inArray(state, ['opening', 'awaiting_payment']), gte(topupAt, day)),
+        or(inArray(state, ['opening', 'awaiting_payment']), gte(topupAt, new Date(earliest))),
       ),
     )
-  const { openCount, openMicro, dayMicro, pausedSince: since } = totals!
-  return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
+  const { openCount, openMicro, days, pausedSince: since } = totals!
+  const dayMicro = pairs.reduce((sum, one) => sum + BigInt(days[one] ?? 0), 0n)
+  const used = pairs.filter((one) => BigInt(days[one] ?? 0) > 0n)
+  const resetsAtMs = Math.max(...(used.length > 0 ? used : [homePair]).map((one) => dayEndMs(one, nowMs)))
+  return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayMicro, resetsAtMs }
 }
 
 export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Promise<number> {
@@ -57,12 +70,12 @@ export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Pro
 }
 
 /**
- * Counts the checkouts that a wallet cancelled on the UTC day of `now`. A cancelled checkout ends at once, so
+ * Counts the checkouts that a wallet cancelled today, each on the day of its own country. A cancelled checkout ends at once, so
  * its end is the time of the cancellation.
  */
 export async function countCancelled(db: Db, wallet: `0x${string}`, now: Date): Promise<number> {
-  const { createdAt, expiresAt, reason } = payments
-  const dayMs = Date.parse(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
+  const { pair, createdAt, expiresAt, reason } = payments
+  const startOf = (one: Pair) => dayStartMs(one, now.getTime())
   const rows = await db
     .select({ count: sql<number>`count(*)::int` })
     .from(payments)
@@ -70,9 +83,9 @@ export async function countCancelled(db: Db, wallet: `0x${string}`, now: Date): 
       and(
         eq(payments.wallet, wallet),
         eq(reason, 'cancelled'),
-        gte(expiresAt, new Date(dayMs)),
+        or(...pairs.map((one) => and(eq(pair, one), gte(expiresAt, new Date(startOf(one)))))),
         // This condition only lets Postgres use the index: a checkout is open for less than a day.
-        gte(createdAt, new Date(dayMs - 86_400_000)),
+        gte(createdAt, new Date(Math.min(...pairs.map(startOf)) - 86_400_000)),
       ),
     )
   return rows[0]!.count

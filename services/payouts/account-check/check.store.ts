@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gte, isNull, type SQL, sql } from 'drizzle-orm'
 import { check, index, text } from 'drizzle-orm/pg-core'
-import { addressColumn, at, isOneOf, midnightUtc, quotedList } from '#platform/db/columns'
+import { addressColumn, at, isOneOf, midnightInJakarta, quotedList } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import type { HolderVerdict } from '../provider'
 import { schema } from '../schema.store'
@@ -30,7 +30,7 @@ export const accountChecks = schema.table(
 )
 export type AccountCheck = typeof accountChecks.$inferSelect
 
-const isToday = gte(accountChecks.askedAt, midnightUtc)
+const isToday = gte(accountChecks.askedAt, midnightInJakarta)
 
 async function countWhere(db: Db, which?: SQL): Promise<number> {
   const rows = await db.select({ count: count() }).from(accountChecks).where(and(which, isToday))
@@ -42,7 +42,7 @@ export const countChecksTo = (db: Db, marks: readonly string[]) =>
   countWhere(db, isOneOf(accountChecks.accountMark, marks))
 export const countChecks = (db: Db) => countWhere(db)
 
-/** Finds the latest check of this UTC day with the same request. */
+/** Finds the latest check of this day in Jakarta with the same request. */
 export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: string) {
   const { askedAt, id, verdict } = accountChecks
   const isSame = and(eq(accountChecks.wallet, wallet), eq(accountChecks.requestMark, requestMark), isToday)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { midnightUtc } from '#platform/db/columns'
+import { midnightInJakarta } from '#platform/db/columns'
 import { type RefusalCode, refusals } from '#shared/refusals'
 import { type Detour, type Fixture, openFixture } from '../test-support'
 import { checksPerDayMax } from './check'
@@ -156,7 +156,7 @@ describe('security: account checks', () => {
     await fixture.database.run((db) =>
       db
         .update(accountChecks)
-        .set({ askedAt: sql`${midnightUtc} - interval '1 second'` })
+        .set({ askedAt: sql`${midnightInJakarta} - interval '1 second'` })
         .where(eq(accountChecks.wallet, wallet as `0x${string}`)),
     )
     expect(await fixture.check({ wallet, bank: bank() })).toHaveProperty('ok')

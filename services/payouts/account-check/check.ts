@@ -14,7 +14,7 @@ import type { HolderVerdict, PayoutChannel } from '../provider'
 import { findListed } from '../request/bank'
 import { countChecks, countChecksOf, countChecksTo, findCheck, insertCheck, storeVerdict } from './check.store'
 
-/** Checks allowed per UTC day, per wallet and per bank account over all wallets. */
+/** Checks allowed per day in Jakarta, per wallet and per bank account over all wallets. */
 export const checksPerDayMax = 3
 
 /** Deadlines, in ms, that give the user an answer within 4 s. */

@@ -1,6 +1,7 @@
 import { type Handler, handler } from '#platform/bus/serve'
 import { PayoutsLimit, PayoutsTerms } from '#shared/messages/payouts'
 import { countryBy } from '#shared/money/countries'
+import { dayEndMs, homePair } from '#shared/money/day'
 import { dayLimit } from '#shared/money/day-limit'
 import { ok, refuse } from '#shared/refusals'
 import { checksPerDayMax } from '../account-check/check'
@@ -31,7 +32,7 @@ export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax }: Co
 export const answerLimit = ({ database, clock, dayMicroMax }: Context): Handler =>
   handler(PayoutsLimit, async ({ wallet }) => {
     const { micro } = await database.read((db) => sumToday(db, wallet))
-    return ok(dayLimit(dayMicroMax, micro, clock()))
+    return ok(dayLimit(dayMicroMax, micro, dayEndMs(homePair, clock())))
   })
 
 function termsOf(bank: PayoutChannel, lengths: AccountLengths) {

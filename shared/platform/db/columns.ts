@@ -50,6 +50,9 @@ export const isOver = (time: SQLWrapper, longestMs: number, now: SQLWrapper = sq
  */
 export const isFromAhead = (changedAt: SQLWrapper) => sql`${changedAt} > statement_timestamp() + interval '10 seconds'`
 
+/** Start of the current day in Jakarta, where the day of the limits begins that are not about money of another country. */
+export const midnightInJakarta = sql`date_trunc('day', now() at time zone 'Asia/Jakarta') at time zone 'Asia/Jakarta'`
+
 /** Start of the current UTC day. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
 

@@ -1,3 +1,4 @@
+import { dayEndMs, dayStartMs, homePair } from '#shared/money/day'
 import { checkMaxMs } from '../../../services/payments/decide'
 import type { CheckKind } from '../../../services/payments/incoming/check.store'
 import { states, unsettledStates } from '../../../services/payments/payment'
@@ -248,15 +249,17 @@ export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) =
     ({ state, expiresAt }) =>
       state === 'opening' || (state === 'awaiting_payment' && expiresAt !== null && expiresAt > now),
   )
-  const day = now.toISOString().slice(0, 10)
+  const nowMs = now.getTime()
   const ofDay = own.filter(
-    ({ state, checkoutId, topupAt }) =>
-      topupAt.toISOString().startsWith(day) &&
+    ({ pair, state, checkoutId, topupAt }) =>
+      topupAt.getTime() >= dayStartMs(pair, nowMs) &&
       !['replaced', 'refunded'].includes(state) &&
       (state !== 'expired' || checkoutId !== null),
   )
   const sum = (some: readonly PaymentRow[]) => some.reduce((total, { topupMicro }) => total + topupMicro, 0n)
-  const totals = { openCount: open.length, openMicro: sum(open), dayMicro: sum(ofDay) }
+  const used = ofDay.length > 0 ? ofDay.map(({ pair }) => pair) : [homePair]
+  const resetsAtMs = Math.max(...used.map((pair) => dayEndMs(pair, nowMs)))
+  const totals = { openCount: open.length, openMicro: sum(open), dayMicro: sum(ofDay), resetsAtMs }
   return { pausedSince: null, ...totals }
 }
 
