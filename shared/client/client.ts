@@ -80,7 +80,7 @@ export function openVisitor(place: ClientTarget) {
   }
 }
 
-/** Period of a statement, as dates or as times in UTC. */
+/** Period of a statement, as dates in the user's country or as times with a zone. */
 type StatementPeriod = { readonly from?: string; readonly to?: string }
 
 export type Client = ReturnType<typeof openClient>

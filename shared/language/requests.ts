@@ -155,9 +155,9 @@ export const requestTexts = {
     ms: 'cursor tidak sah: gunakan nextCursor daripada halaman sebelumnya',
   },
   period_time: {
-    en: '{field} must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z',
-    id: '{field} harus berupa tanggal dalam UTC atau waktu dengan zonanya, seperti 2026-11-21 atau 2026-11-21T17:00:00Z',
-    ms: '{field} mesti berupa tarikh dalam UTC atau masa dengan zonnya, seperti 2026-11-21 atau 2026-11-21T16:00:00Z',
+    en: '{field} must be a date or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z',
+    id: '{field} harus berupa tanggal atau waktu dengan zonanya, seperti 2026-11-21 atau 2026-11-21T17:00:00Z',
+    ms: '{field} mesti berupa tarikh atau masa dengan zonnya, seperti 2026-11-21 atau 2026-11-21T16:00:00Z',
   },
   period_order: {
     en: 'from must be before to',

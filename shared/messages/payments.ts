@@ -103,7 +103,7 @@ export const PaymentsLimit = question('payments.limit', 'payments', ['gateway'],
   repeat: 'changes nothing',
 })
 
-/** Tells why a wallet is frozen: it owes for a reversed payment, or a refund or dispute may still be decided. */
+/** Returns why a wallet is frozen: it owes for a reversed payment, or a refund or dispute is open. */
 export const PaymentsFreeze = question('payments.freeze', 'payments', ['gateway'], {
   request: Type.Object({ wallet: Address }),
   answer: Type.Object({ isOwing: Type.Boolean() }),

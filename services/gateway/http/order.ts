@@ -20,8 +20,8 @@ export async function placeOrder<Q extends Question>(
 const patienceMs = 1_500
 
 /**
- * Says why a wallet is frozen, if it was refused: the relayer knows only that the chain has it frozen, and payments knows
- * whether it owes or a refund or dispute is open.
+ * Adds the reason to the refusal of a frozen wallet. The relayer knows only that the chain has it frozen; payments knows
+ * whether the wallet owes, or a refund or dispute is open.
  */
 export async function withReason<T>(ask: Ask, wallet: `0x${string}`, answer: Answer<T>): Promise<Answer<T>> {
   if (!('refused' in answer) || answer.refused !== 'wallet_frozen') return answer

@@ -102,6 +102,16 @@ describe('GET /me/statement', () => {
   })
 
   test.each([
+    [null, '2026-11-01T00:00:00.000Z'],
+    ['SG', '2026-11-01T00:00:00.000Z'],
+    ['ID', '2026-10-31T17:00:00.000Z'],
+    ['MY', '2026-10-31T16:00:00.000Z'],
+  ])('begins at midnight in the country of the user: %s', async (country, from) => {
+    if (country) await fixture.users.setCountry(walletOf(ana), country)
+    expect((await (await get(november)).json()).from).toBe(from)
+  })
+
+  test.each([
     ['text/csv', 'text/csv'],
     ['Text/CSV; header=present; q=0.5, application/json;q=0.5', 'text/csv'],
     ['text/csv;q=0', 'application/json'],
@@ -115,11 +125,8 @@ describe('GET /me/statement', () => {
   })
 
   test.each([
-    [
-      '?from=2026-02-31',
-      'from must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z',
-    ],
-    ['?to=now', 'to must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z'],
+    ['?from=2026-02-31', 'from must be a date or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z'],
+    ['?to=now', 'to must be a date or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z'],
     ['?from=2026-11-02&to=2026-11-02', 'from must be before to'],
     ['?from=2025-01-01&to=2026-11-01', 'a statement covers at most 366 days'],
     ['?format=pdf', 'format must be json or csv'],
@@ -156,6 +163,10 @@ test.each([
   // A plus that is not encoded in a query is a blank.
   ['2026-11-28T00:00:00 08:00', '2026-11-27T16:00:00.000Z'],
 ])('%s as a time of a period is %s', (text, at) => expect(timeFrom(text)).toBe(Date.parse(at)))
+test('a date in a country is one of its days', () => {
+  expect(timeFrom('2026-11-28', 7)).toBe(Date.parse('2026-11-27T17:00:00.000Z'))
+  expect(timeFrom('2026-11-28T00:00:00Z', 7)).toBe(Date.parse('2026-11-28T00:00:00.000Z'))
+})
 test.each([
   '2026-11-28T00:00:00+15:00',
   '2026-11-28T00:00:00+07:60',

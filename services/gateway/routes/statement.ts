@@ -13,6 +13,7 @@ import {
   type StatementItem,
   statementDaysMax,
 } from '#shared/messages/statement'
+import { countries } from '#shared/money/countries'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { badRequest, okOf } from '../http/failure'
@@ -23,7 +24,7 @@ import { isTimestamp } from './activity'
 
 const dayMs = 86_400_000
 
-export const statementRoute = ({ ask, clock }: Context, access: Access) => {
+export const statementRoute = ({ ask, clock, users }: Context, access: Access) => {
   const read = async (wallet: `0x${string}`, { from, to }: Period): Promise<Statement> => {
     // The chain comes first: it is final only up to some block, and all parts end there.
     const chain = okOf(await ask(IndexerStatement, { wallet, from, to }))
@@ -38,7 +39,8 @@ export const statementRoute = ({ ask, clock }: Context, access: Access) => {
     GetStatement.path,
     async ({ request, set, wallet }) => {
       const query = new URL(request.url).searchParams
-      const period = periodOf(query, clock())
+      const hours = hasDate(query) ? await inTime(users.find(wallet).then(utcOffsetOf), 'the users') : 0
+      const period = periodOf(query, clock(), hours)
       const isCsv = wantsCsv(query, request.headers.get('accept'))
       const statement = await inTime(read(wallet, period), 'the statement')
       set.headers['content-type'] = isCsv ? 'text/csv; charset=utf-8' : 'application/json'
@@ -83,7 +85,7 @@ export const statementRoute = ({ ask, clock }: Context, access: Access) => {
 const time = (name: string, description: string) => ({
   name,
   in: 'query',
-  description: `${description} A date in UTC, or ISO 8601 with the zone of the user.`,
+  description: `${description} A date in the country of the user (in UTC before it is set), or ISO 8601 with a zone.`,
   schema: { type: 'string', examples: ['2026-11-01', '2026-11-21T07:00:00.000Z', '2026-11-01T00:00:00+07:00'] },
 })
 
@@ -91,11 +93,18 @@ type Statement = RouteAnswer<typeof GetStatement>
 type Period = { readonly from: string; readonly to: string }
 type Part = Static<typeof PaymentsStatement.answer>
 
+const hasDate = (query: URLSearchParams): boolean =>
+  ['from', 'to'].some((name) => /^\d{4}-\d{2}-\d{2}$/.test(query.get(name) ?? ''))
+
+/** Returns the offset of the user's country, in hours; 0 before the user has set one of our countries. */
+const utcOffsetOf = (user: { readonly country: string | null } | undefined): number =>
+  countries.find(({ country }) => country === user?.country)?.utcOffsetHours ?? 0
+
 /** Reads the period. Throws a 400 that names the field. */
-function periodOf(query: URLSearchParams, nowMs: number): Period {
+function periodOf(query: URLSearchParams, nowMs: number, utcOffsetHours: number): Period {
   const given = (name: string, otherwiseMs: number) => {
     const text = query.get(name)
-    const atMs = text === null ? otherwiseMs : timeFrom(text)
+    const atMs = text === null ? otherwiseMs : timeFrom(text, utcOffsetHours)
     if (atMs === undefined) throw badRequest({ code: 'period_time', field: name })
     return atMs
   }
@@ -108,15 +117,16 @@ function periodOf(query: URLSearchParams, nowMs: number): Period {
 }
 
 /**
- * Parses a date in UTC, or a time with its zone, to unix ms. A blank in the place of a plus is one that was not encoded.
+ * Parses a date in a country, or a time with its zone, to unix ms. A blank in the place of a plus is one that was not encoded.
  * Returns undefined for other text, for days that do not exist, and for offsets beyond 14 hours.
  */
-export function timeFrom(text: string): number | undefined {
+export function timeFrom(text: string, utcOffsetHours = 0): number | undefined {
   const [, date, time = 'T00:00:00', ms = '.000', sign, hours = '0', minutes = '0'] =
     /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?(?:Z|([+ -])(0\d|1[0-4]):([0-5]\d)))?$/.exec(text) ?? []
   const whole = `${date}${time}${ms}Z`
   if (!isTimestamp(whole)) return undefined
-  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
+  const isDate = text === date
+  const offsetMs = isDate ? utcOffsetHours * 3_600_000 : (Number(hours) * 60 + Number(minutes)) * 60_000
   const atMs = Date.parse(whole) + (sign === '-' ? offsetMs : -offsetMs)
   return atMs >= 0 ? atMs : undefined
 }

@@ -33,6 +33,6 @@ export const answerLimit = ({ database, clock, topupLimits }: Context) =>
     return ok(dayLimit(topupLimits.dayMicroMax, dayMicro, resetsAtMs))
   })
 
-/** Tells why a wallet is frozen. */
+/** Returns whether a frozen wallet owes. */
 export const answerFreeze = (context: Context) =>
   handler(PaymentsFreeze, async ({ wallet }) => ok({ isOwing: await isOwing(context, wallet) }))

@@ -57,7 +57,7 @@ async function acceptOwnMove({ database, clock }: Accepting, transactionId: stri
     const move = await findProviderMove(tx, transactionId)
     if (!move) throw new NotAcceptable(`no provider transaction ${transactionId} has been read`)
     const [held] = await findHeld(tx, [move])
-    // Money that a service holds in suspense is nobody's, whatever its row names: a second payout names its cash-out.
+    // Money in suspense has no owner, even if its row names one: the row of a second payout names its cash-out.
     if (!held && (await isOfAService(tx, move)))
       throw new NotAcceptable(`${transactionId} belongs to a payment or cash-out, whose service books it`)
     const lines = ownMoveOf(move, held?.minor)

@@ -14,7 +14,7 @@ export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>)
     return work(tx)
   })
 
-/** `isAccepted`: an operator accepted the item as capital, and nobody has reversed that posting. */
+/** `isAccepted`: an operator accepted the item as capital, and the posting was not reversed. */
 export type BookedMove = { readonly lines: JournalLine[]; readonly isAccepted: boolean }
 
 export const acceptedEvent = 'accepted as capital'
