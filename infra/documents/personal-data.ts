@@ -98,6 +98,8 @@ export const personalData: readonly Personal[] = [
       'payouts.payouts.provider_payout_id',
       'books.provider_moves.transaction_id',
       '*:transactionId',
+      'payments.dispute.charge:disputeId',
+      'payments.dispute.charge:charge',
       'books.provider_moves.reference',
       'books.provider_moves.product_id',
     ],
