@@ -95,6 +95,8 @@ describe('the address that limits count by', () => {
     const groups = fc.array(group, { minLength: 8, maxLength: 8 })
     fc.assert(
       fc.property(groups, fc.nat(7), fc.nat(8), fc.boolean(), (all, from, length, isPadded) => {
+        // An IPv4-mapped address is an IPv4 address.
+        fc.pre(all.findIndex((one) => one !== 0) !== 5 || all[5] !== 0xffff)
         const hex = all.map((one) => one.toString(16).padStart(isPadded ? 4 : 1, '0'))
         const until = Math.min(8, from + length)
         const isZero = until > from && all.slice(from, until).every((one) => one === 0)
