@@ -3,13 +3,13 @@ import { within } from '#platform/deadline'
 import { requestSeconds, timer } from '#platform/metrics/measures'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inFirstSpan, recordInSpan, spanOf, traceHeader } from '#platform/tracing/spans'
-import { textIn } from '#shared/language/catalogue'
 import type { Context } from '../context'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
 import { badRequest, failureHeaders, failureOf, Refused } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
 import { languageFor } from './language'
 import { type AddressLimits, takeFrom } from './limit'
+import { errorText } from './support'
 import { readTarget } from './target'
 
 /** Maximum duration of a request, in ms: longer than any may take. */
@@ -39,7 +39,8 @@ export function openEdge({ config, clock, log }: Context, behind: Behind) {
   const failed = (request: Request, error: unknown): Response => {
     const failure = failureOf(error, clock())
     const headers = { ...headersFor(request), ...failureHeaders(failure) }
-    const text = textIn(languageFor({ request, set: { headers } }), failure.texts)
+    const language = languageFor({ request, set: { headers } })
+    const text = errorText(failure.texts, { language, contact: config.supportContact })
     return Response.json({ error: text }, { status: failure.status, headers })
   }
   const answer = async (request: Request): Promise<Response> => {
@@ -124,6 +125,7 @@ export function everyAnswer(
       if (failure.level !== 'quiet') log[failure.level]({ err: error, route }, 'request failed')
       set.status = failure.status
       Object.assign(set.headers, failureHeaders(failure))
-      return { error: textIn(languageFor({ request, set }), failure.texts) }
+      const language = languageFor({ request, set })
+      return { error: errorText(failure.texts, { language, contact: config.supportContact }) }
     })
 }

@@ -5,7 +5,7 @@ import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
 import type { RefusalCode } from '#shared/refusals'
-import { withSupport } from '../http/support'
+import { errorText, withSupport } from '../http/support'
 import { account, entryAt, goodBodies } from '../test-support/bodies'
 import { config, errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
@@ -189,6 +189,7 @@ describe.each(others)('in the language %s', (language) => {
     expect(((await plain.json()) as { sentence: string }).sentence).not.toContain('help@')
     const receipt = await (await fixture.call('GET', `/me/activity/${id}/receipt`, asking(language))).text()
     expect(receipt).toContain('<td>help@example.org</td>')
+    expect(errorText([{ code: 'wallet_in_doubt' }], { language, contact: 'help@example.org' })).toEndWith(support)
     const rejected = { nextAction: 'contact support', sentence: accountTexts['verification.rejected'][language] }
     expect<string>(withSupport(rejected, { language, contact: 'help@example.org' }).sentence).toBe(
       `${rejected.sentence} ${support}`,

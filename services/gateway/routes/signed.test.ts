@@ -144,7 +144,8 @@ describe.each(money)('%s %s', async (method, path, subject) => {
     async (code) => {
       const response = await call(refusing(code))
       const { status, message } = refusals[code]
-      expect([response.status, await errorOf(response)]).toEqual([status, message])
+      const contact = /contact support/.test(message) ? ' Support: help@example.org' : ''
+      expect([response.status, await errorOf(response)]).toEqual([status, message + contact])
       const isForNow = [429, 503].includes(refusals[code].status)
       expect(response.headers.has('retry-after')).toBe(isForNow)
     },
