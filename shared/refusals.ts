@@ -29,7 +29,7 @@ export const refusals = {
   wallet_in_doubt: {
     status: 403,
     message:
-      'Wallet frozen: a refund or dispute of a payment is open, and you owe nothing yet. Wait for its outcome, or contact support.',
+      'Wallet frozen: a payment is being checked, for example because a refund or dispute is open. You owe nothing yet. Wait for the outcome, or contact support.',
   },
 
   amount_below_minimum_idr: { status: 400, message: 'The minimum amount is Rp 10,000.' },

@@ -150,7 +150,7 @@ export const plainNames =
   // These are numbers and times whose names do not match `measured`.
   'micro minor amount total gas wei ref_sequence checks requests revision sweeps failures attempts attempt broadcasts ' +
   'tries repeats generation chain_id block_number at_seconds items position sequence line epoch score score_after cycle cycles_opened ' +
-  'cycles_closed open block since day held held_by_operator hold_revision frozen is_second signed_by_contract complete verified defaulted whole number'
+  'cycles_closed open block since day held held_by_operator hold_revision frozen frozen_by_operator is_second signed_by_contract complete verified defaulted whole number'
 
 /** Places without personal data whose names may hold some elsewhere. */
 export const plainPlaces = [

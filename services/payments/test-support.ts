@@ -260,6 +260,13 @@ export async function openFixture() {
       command('payments.review.resolve', { paymentId, resolution, by }),
     clear: async (of: `0x${string}`, by = 'sari', seen?: FreezeSeen) =>
       command('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
+    freeze: async (of: `0x${string}`, to: 'frozen' | 'free', revision?: string) =>
+      command('payments.wallet.freeze', {
+        wallet: of,
+        to,
+        by: 'sari',
+        revision: revision ?? (await freezeOf(of)).revision,
+      }),
     giveBack: (paymentId: string, micro: string) =>
       command('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
     takeBack: (paymentId: string, transactionId: string, minor: string) =>

@@ -38,8 +38,8 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Dompet dibekukan: satu bayaran telah ditarik balik. Tambah nilai melalui pindahan bank atau QR untuk menjelaskannya.',
   },
   wallet_in_doubt: {
-    id: 'Dompet dibekukan: pengembalian dana atau sengketa atas sebuah pembayaran belum selesai, dan belum ada yang harus Anda bayar. Tunggu hasilnya, atau hubungi layanan pelanggan.',
-    ms: 'Dompet dibekukan: bayaran balik atau pertikaian atas satu bayaran belum selesai, dan anda belum perlu membayar apa-apa. Tunggu keputusannya, atau hubungi khidmat pelanggan.',
+    id: 'Dompet dibekukan: sebuah pembayaran sedang diperiksa, misalnya karena pengembalian dana atau sengketa belum selesai. Belum ada yang harus Anda bayar. Tunggu hasilnya, atau hubungi layanan pelanggan.',
+    ms: 'Dompet dibekukan: satu bayaran sedang diperiksa, misalnya kerana bayaran balik atau pertikaian belum selesai. Anda belum perlu membayar apa-apa. Tunggu keputusannya, atau hubungi khidmat pelanggan.',
   },
 
   amount_below_minimum_idr: {

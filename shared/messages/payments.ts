@@ -147,6 +147,21 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
 })
 
 /**
+ * Freezes a wallet by hand, or ends that. Refused if `revision` of its freeze has changed since the operator looked; 0 if it
+ * was never frozen.
+ */
+export const WalletFreeze = question('payments.wallet.freeze', 'payments', ['ops'], {
+  request: Type.Object({
+    ...operatorCommandFields,
+    wallet: Address,
+    to: Type.Enum(['frozen', 'free']),
+    revision: Amount,
+  }),
+  answer: CommandOutcome,
+  repeat: 'once by its key',
+})
+
+/**
  * Records that `micro` (10⁻⁶ AUSD) was returned outside of this service, because the loss that it had repaid was
  * undone. Refused unless the wallet repaid it needlessly.
  */

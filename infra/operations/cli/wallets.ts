@@ -4,7 +4,7 @@ import { among, type CommandResult, changing, reading } from '#infra/operations/
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { isOwed, predicate } from '#infra/operations/predicates'
-import { LossGivenBack, PaymentTakenBack, WalletClear } from '#shared/messages/payments'
+import { LossGivenBack, PaymentTakenBack, WalletClear, WalletFreeze } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 import { isLostHold, payments } from '../../../services/payments/payment.table'
 
@@ -19,11 +19,12 @@ export type FrozenWallet = {
   payments: string[]
   /** Payments of which money may be going back while no hold keeps it. */
   lostHolds: string[]
+  byOperator: boolean
 }
 
 /** Returns the frozen wallets, longest frozen first. */
 export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
-  select wallet, updated_at as since, retry_at is null as "onChain",
+  select wallet, updated_at as since, retry_at is null as "onChain", frozen_by_operator as "byOperator",
     coalesce(micro, 0)::text as "missingMicro", coalesce(lost.payments, '{}') as payments,
     array(select id from payments.payments where wallet = w.wallet
       and ${predicate(sql, isLostHold(payments))} order by 1) as "lostHolds"
@@ -40,6 +41,7 @@ export const frozenText = ({ missingMicro, onChain, ...because }: FrozenWallet):
     onChain ? 'frozen on chain' : 'freeze pending',
     ...because.payments,
     ...because.lostHolds.map((id) => `money of ${id} may be going back`),
+    ...(because.byOperator ? ['frozen by an operator: wallets unfreeze'] : []),
   ].join(', ')
 
 /** Repayment of a loss that was undone later. `micro` is the amount not given back yet, in 10⁻⁶ AUSD. */
@@ -108,6 +110,28 @@ const clear = changing({
   },
 })
 
+const setting = (name: string, to: 'frozen' | 'free', does: string) =>
+  changing({
+    does,
+    usage: `wallets ${name} <wallet> --reason <why> [--by <who>]`,
+    takes: 1,
+    faultIn: walletFault,
+    change: async ({ words: [given = ''], reason, by }, operator) => {
+      const wallet = given.toLowerCase() as `0x${string}`
+      const [row] = await operator.sql<{ revision: string; held: boolean }[]>`
+        select revision::text, frozen_by_operator as held from payments.wallets where wallet = ${wallet}`
+      const { revision, held } = row ?? { revision: '0', held: false }
+      // A command repeated before the opposite one is the same command.
+      const cause = held === (to === 'frozen') ? `${to} already` : `${to} after revision ${revision}`
+      const command = { verb: `wallets ${name}`, target: wallet, cause, reason, by }
+      return [
+        await perform(operator, command, (id) =>
+          askOutcome(operator, WalletFreeze, { command: id, by, reason, wallet, to, revision }),
+        ),
+      ]
+    },
+  })
+
 export async function gaveBack(
   operator: Pick<Operator, 'sql' | 'ask'>,
   paymentId: string,
@@ -152,8 +176,10 @@ const takenBack = changing({
   },
 })
 
-export const wallets = among('frozen wallets: list, clear, given-back, taken-back', {
+export const wallets = among('frozen wallets: list, freeze, unfreeze, clear, given-back, taken-back', {
   list,
+  freeze: setting('freeze', 'frozen', 'freeze a wallet: no draw, withdrawal, card top-up, cash-out or send'),
+  unfreeze: setting('unfreeze', 'free', 'end the freeze of an operator; what the wallet owes keeps it frozen'),
   clear,
   'given-back': givenBack,
   'taken-back': takenBack,

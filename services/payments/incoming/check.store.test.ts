@@ -72,7 +72,7 @@ test('a payment is checked although Postgres planned its check while its clock w
 test('a freeze is ordered again although the clock was set back by two hours since it was ordered', async () => {
   const { database } = scratch
   const due = async () => (await database.read((db) => findDueWallets(db, now, 10))).map((one) => one.wallet)
-  const freeze = { wallet, frozen: true, nowMs: now.getTime() }
+  const freeze = { wallet, frozen: true, frozenByOperator: false, nowMs: now.getTime() }
   await database.transaction((tx) => storeFreeze(tx, { ...freeze, retryAt: inMs(80_000) }))
   expect(await due()).toEqual([])
   await database.transaction((tx) => storeFreeze(tx, { ...freeze, retryAt: inMs(7_220_000) }))

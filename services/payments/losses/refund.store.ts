@@ -254,6 +254,8 @@ export const wallets = schema.table(
   {
     wallet: addressColumn('wallet').primaryKey(),
     frozen: boolean('frozen').notNull(),
+    /** An operator froze the wallet, whatever it owes. Only an operator ends that. */
+    frozenByOperator: boolean('frozen_by_operator').notNull().default(false),
     /** Revision of the latest freeze order to the relayer; the highest revision applies. */
     revision: amountColumn('revision').notNull(),
     /** Time at which the unconfirmed order is resent; null once the chain has confirmed it. */
@@ -274,13 +276,13 @@ export async function findWallet(db: Db, wallet: `0x${string}`): Promise<WalletR
 
 export async function storeFreeze(
   tx: Tx,
-  change: { wallet: `0x${string}`; frozen: boolean; nowMs: number; retryAt: Date },
+  change: { wallet: `0x${string}`; frozen: boolean; frozenByOperator: boolean; nowMs: number; retryAt: Date },
 ): Promise<WalletRow> {
-  const { wallet, frozen, nowMs, retryAt } = change
-  const set = { frozen, retryAt, updatedAt: sql`now()` }
+  const { wallet, frozen, frozenByOperator, nowMs, retryAt } = change
+  const set = { frozen, frozenByOperator, retryAt, updatedAt: sql`now()` }
   const rows = await tx
     .insert(wallets)
-    .values({ wallet, frozen, revision: BigInt(nowMs), retryAt })
+    .values({ wallet, frozen, frozenByOperator, revision: BigInt(nowMs), retryAt })
     .onConflictDoUpdate({
       target: wallets.wallet,
       set: { ...set, revision: sql`greatest(${wallets.revision} + 1, ${String(nowMs)}::numeric)` },

@@ -48,6 +48,50 @@ async function credited(wallet: string, terms: PaymentOptions = {}): Promise<str
 }
 const refund = (id: string, body: object = {}) => fixture.control(`payments/${id}/refund`, body)
 
+describe('a wallet that an operator froze by hand', () => {
+  test('is frozen on the chain without any loss, and free again once the operator ends it', async () => {
+    const wallet = newWallet()
+    expect((await fixture.freeze(wallet, 'frozen', '0')).ok!.done).toContain('is frozen by an operator')
+    expect((await fixture.freeze(wallet, 'frozen', '0')).ok!.done).toContain('is frozen by an operator')
+    expect(await freezes(wallet)).toMatchObject([{ frozen: true }])
+    expect((await fixture.freeze(wallet, 'free')).ok!.done).not.toContain('stays frozen')
+    expect(await freezes(wallet)).toMatchObject([{ frozen: true }, { frozen: false }])
+  })
+
+  test('stays frozen when its loss is repaid or cleared, until the operator ends it', async () => {
+    const wallet = newWallet()
+    const id = await credited(wallet)
+    await fixture.freeze(wallet, 'frozen', '0')
+    await refund(id)
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+    const repaying = await opened(wallet)
+    await fixture.control(`sessions/${repaying}/pay`, { channel_code: 'QRIS', force: true })
+    await waitUntil('the loss being repaid', async () => (await missingOf(wallet)) === 0n)
+    expect((await fixture.clear(wallet)).ok!.done).toContain('stays frozen by an operator')
+    expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
+    await fixture.freeze(wallet, 'free')
+    expect((await fixture.walletRow(wallet))!.frozen).toBe(false)
+  })
+
+  test('stays frozen for what it owes when the operator ends it', async () => {
+    const wallet = newWallet()
+    const id = await credited(wallet)
+    await fixture.freeze(wallet, 'frozen', '0')
+    await refund(id)
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+    expect((await fixture.freeze(wallet, 'free')).ok!.done).toContain('stays frozen for what it owes')
+    expect((await fixture.walletRow(wallet))!).toMatchObject({ frozen: true, frozenByOperator: false })
+  })
+
+  test('is not changed by a late command that has not seen the newest freeze', async () => {
+    const wallet = newWallet()
+    await fixture.freeze(wallet, 'frozen', '0')
+    await fixture.freeze(wallet, 'free')
+    expect((await fixture.freeze(wallet, 'frozen', '0')).ok!.refused).toContain('has changed: look again')
+    expect((await fixture.walletRow(wallet))!.frozen).toBe(false)
+  })
+})
+
 describe('money reversed after its hold', () => {
   test.each(['topup', 'settlement'] as const)('of a %s freezes the wallet', async (kind) => {
     const wallet = newWallet()

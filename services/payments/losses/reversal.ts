@@ -79,8 +79,9 @@ export async function freezeInDoubt(
   const fields = { paymentId, wallet, state, alarm: true }
   if (mayBeOnHold(payment)) context.log.error(fields, 'hold could not be kept, wallet frozen')
   else context.log.error(fields, 'money may be going back, wallet frozen')
+  const frozenByOperator = (await findWallet(tx, wallet))?.frozenByOperator ?? false
   // The order gets a new revision even if the wallet is frozen already, because no operator has seen this doubt.
-  await storeAndOrder(tx, context, wallet, true)
+  await storeAndOrder(tx, context, { wallet, frozen: true, frozenByOperator })
   return { ...payment, lostHold: 'frozen' }
 }
 
@@ -168,9 +169,37 @@ export async function clearWallet(
       return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
     for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
     await clearLostHolds(tx, wallet)
-    await storeAndOrder(tx, context, wallet, false)
+    const { frozenByOperator } = row
+    await storeAndOrder(tx, context, { wallet, frozen: frozenByOperator, frozenByOperator })
     context.log.info({ wallet, by, reason }, 'wallet freeze cleared by operator')
+    if (frozenByOperator) return { done: `${wallet} owes nothing, and stays frozen by an operator: wallets unfreeze` }
     return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }
+  })
+  context.poke()
+  return outcome
+}
+
+/**
+ * Freezes a wallet for an operator, whatever it owes, or ends that; what it owes keeps it frozen. Refused if freeze
+ * `revision` has changed since the operator looked. A retry changes nothing.
+ */
+export async function freezeByOperator(
+  context: Context,
+  wallet: `0x${string}`,
+  { to, by, reason, revision }: { to: 'frozen' | 'free'; by: string; reason: string; revision: string },
+): Promise<{ done: string } | { refused: string }> {
+  const outcome = await context.database.transaction(async (tx) => {
+    await lockWallet(tx, wallet)
+    const row = await findWallet(tx, wallet)
+    const frozenByOperator = to === 'frozen'
+    const said = frozenByOperator ? 'is frozen by an operator' : 'is not frozen by an operator'
+    if ((row?.frozenByOperator ?? false) === frozenByOperator) return { done: `${wallet} ${said}` }
+    if (String(row?.revision ?? 0n) !== revision) return { refused: `the freeze of ${wallet} has changed: look again` }
+    const isUnsafe = (await findMissing(tx, wallet)).length > 0 || (await hasLostHold(tx, wallet))
+    await storeAndOrder(tx, context, { wallet, frozen: isUnsafe || frozenByOperator, frozenByOperator })
+    context.log.info({ wallet, to, by, reason }, 'wallet frozen or freed by operator')
+    const still = isUnsafe && !frozenByOperator ? ', but stays frozen for what it owes or may owe' : ''
+    return { done: `${wallet} ${said}${still}; the order to the chain is in progress` }
   })
   context.poke()
   return outcome
@@ -202,15 +231,20 @@ export async function recordGivenBack(
   })
 }
 
-async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
+async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, isUnsafe: boolean) {
   const known = await findWallet(tx, wallet)
-  if ((known?.frozen ?? false) !== frozen) await storeAndOrder(tx, context, wallet, frozen)
+  const frozenByOperator = known?.frozenByOperator ?? false
+  // guard: what an operator froze is freed by an operator alone
+  const frozen = isUnsafe || frozenByOperator
+  if ((known?.frozen ?? false) !== frozen) await storeAndOrder(tx, context, { wallet, frozen, frozenByOperator })
 }
 
-async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
+type Freeze = Pick<WalletRow, 'wallet' | 'frozen' | 'frozenByOperator'>
+
+async function storeAndOrder(tx: Tx, context: Context, freeze: Freeze) {
   const nowMs = context.clock()
   const retryAt = new Date(nowMs + context.recheckAfterMs)
-  await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, retryAt }))
+  await orderFreeze(tx, await storeFreeze(tx, { ...freeze, nowMs, retryAt }))
 }
 
 /** Orders a freeze or its end. `repeat` gives a resent order its own message id. */

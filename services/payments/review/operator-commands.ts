@@ -1,12 +1,19 @@
 import { answerErasure } from '#platform/bus/erasing'
 import { answerPause } from '#platform/bus/pausing'
 import { type Handler, handler } from '#platform/bus/serve'
-import { DisputeCharge, LossGivenBack, PaymentTakenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
+import {
+  DisputeCharge,
+  LossGivenBack,
+  PaymentTakenBack,
+  TopupsPause,
+  WalletClear,
+  WalletFreeze,
+} from '#shared/messages/payments'
 import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { nameCharge } from '../incoming/dispute'
-import { clearWallet, recordGivenBack } from '../losses/reversal'
+import { clearWallet, freezeByOperator, recordGivenBack } from '../losses/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
 import { answerResolve } from './resolve'
@@ -15,6 +22,7 @@ import { recordTakenBack } from './taken-back'
 export const answerOperatorCommands = (context: Context): Handler[] => [
   answerResolve(context),
   handler(WalletClear, async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked))),
+  handler(WalletFreeze, async ({ wallet, ...asked }) => ok(await freezeByOperator(context, wallet, asked))),
   handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked))),
   handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked))),
   handler(DisputeCharge, async (asked) => ok(await nameCharge(context, asked))),

@@ -123,6 +123,15 @@ export const refundGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'what an operator froze is freed by an operator alone',
+    kind: 'decision',
+    by: without('frozenByOperator'),
+    test: {
+      file: at('losses/reversal.test.ts'),
+      name: 'stays frozen when its loss is repaid or cleared, until the operator ends it',
+    },
+  },
+  {
     guard: 'a loss is cleared by an operator under the lock of the wallet',
     kind: 'lock',
     by: dropped,

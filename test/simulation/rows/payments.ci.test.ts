@@ -172,6 +172,7 @@ const makers: readonly Maker[] = [
       {
         wallet: pick(choices, wallets),
         frozen: chance(choices, 500),
+        frozenByOperator: chance(choices, 500),
         nowMs: 1_000 + oneOf(choices, 5),
         retryAt: timeFrom(choices) ?? now(),
       },

@@ -146,7 +146,7 @@ export const findWallet: StandIn<Refunds['findWallet']> = async (db, wallet) => 
 
 export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) => {
   const rows = rowsOf(tx)
-  const { wallet, frozen, nowMs, retryAt } = change
+  const { wallet, frozen, frozenByOperator, nowMs, retryAt } = change
   const known = rows.wallets.get(wallet)
   const next = (known?.revision ?? 0n) + 1n
   const revision = !known || next < BigInt(nowMs) ? BigInt(nowMs) : next
@@ -154,6 +154,7 @@ export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) =
   const row: WalletRow = {
     wallet,
     frozen,
+    frozenByOperator,
     revision,
     retryAt,
     createdAt: known?.createdAt ?? now,

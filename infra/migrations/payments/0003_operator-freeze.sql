@@ -1,0 +1,1 @@
+ALTER TABLE "payments"."wallets" ADD COLUMN "frozen_by_operator" boolean DEFAULT false NOT NULL;
