@@ -88,14 +88,14 @@ export const engines: readonly Engine[] = [
     hasHelp: true,
     proves: 'under faults of every kind, an audit from outside finds every unit and no leaked secret',
     minutes: 4,
-    run: ['test/campaign/run.ts'],
+    run: ['test/world/run.ts'],
     duration: '--minutes',
   },
   {
     name: 'canaries',
     proves: 'simulation and campaign find three defects that are planted in a copy of the code',
     minutes: 5,
-    run: suites('./test/simulation/canaries.proof.test.ts', './test/campaign/canaries.proof.test.ts'),
+    run: suites('./test/simulation/canaries.proof.test.ts', './test/world/canaries.proof.test.ts'),
   },
   {
     name: 'simulation',

@@ -4,8 +4,7 @@ import type { Person } from '#infra/demo/person'
 import type { Stack, StackOptions } from '#infra/local/stack'
 import { expectOnceEach, type Flow } from '../support/flows'
 import { verifiedUsers } from '../support/people'
-import { ownStack, quickChecks } from '../support/stack'
-import { openBalancer } from './balancer'
+import { openCopies } from '../world/drivers/stack'
 import type { CallResult } from './load'
 
 export type World = AsyncDisposable & {
@@ -16,30 +15,6 @@ export type World = AsyncDisposable & {
 
 /** AUSD (10⁻⁶) of each user at the start, enough for a whole suite. */
 const startMicro = 500_000_000n
-
-/**
- * Opens two instances of each service. `info` has the load balancer's address; `options.env` overrides the suites'
- * defaults.
- */
-export async function openCopies(options: Partial<StackOptions> = {}) {
-  const balancer = openBalancer()
-  const env = {
-    ...quickChecks,
-    gateway: { DRAIN_MS: '1500' },
-    ...options.env,
-    sandbox: { ...(options.env?.sandbox ?? quickChecks.sandbox), GATEWAY_URL: balancer.url },
-  }
-  const stack = await ownStack({ copies: 2, ...options, env })
-  balancer.spread(stack.gateways)
-  return {
-    stack,
-    info: { ...stack.info, gateway: balancer.url },
-    [Symbol.asyncDispose]: async () => {
-      await stack[Symbol.asyncDispose]()
-      await balancer[Symbol.asyncDispose]()
-    },
-  }
-}
 
 export async function openWorld(peopleMax: number, options: Partial<StackOptions> = {}): Promise<World> {
   const copies = await openCopies(options)

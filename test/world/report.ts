@@ -1,7 +1,5 @@
 import { quantile } from '../bench/quantile'
-import type { CampaignVerdict } from './evidence'
-import type { Leaks } from './leaks'
-import type { Announced } from './messages'
+import type { Verdict } from './evidence'
 import type { Options } from './options'
 import type { Record } from './record'
 import type { Happened } from './trouble'
@@ -10,20 +8,19 @@ export type Report = {
   readonly options: Options
   readonly record: Record
   readonly happened: readonly Happened[]
-  readonly verdict: CampaignVerdict
+  readonly verdict: Verdict
   /** Time in ms from the end of the last fault until nothing was pending. */
   readonly quietMs: number
   /** The last completed items, with ms since the last fault. */
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]
-  readonly breaks: readonly string[]
-  readonly announced: Announced
-  readonly leaks: Leaks
+  /** Number of secrets, and of characters searched for them by kind of place. */
+  readonly searched: Readonly<{ [kind: string]: number }>
 }
 
 const linesMax = 40
 
 export function reportText(report: Report): string {
-  const { options, record, happened, verdict, quietMs, last, breaks, announced, leaks } = report
+  const { options, record, happened, verdict, quietMs, last, searched } = report
   const kinds = Map.groupBy(happened, ({ kind }) => kind)
   const recoveries = (kind: string) =>
     (kinds.get(kind as Happened['kind']) ?? []).flatMap(({ recoveredMs }) =>
@@ -56,24 +53,14 @@ export function reportText(report: Report): string {
     `treasury: ${verdict.treasuryMovedMicro} moved, ${verdict.treasuryExplainedMicro} belong to an item (10⁻⁶ AUSD)`,
     `${verdict.waiting.length} in manual review`,
     ...all(verdict.waiting.map(({ words }) => words)),
-    `the services' own books: ${breaks.length === 0 ? 'balanced' : `${breaks.length} differences`}`,
-    ...all(breaks),
-    `${announced.noted} messages marked published, ${announced.missing.length} of them in no stream`,
-    ...all(announced.missing),
-    `searched for ${leaks.searched.secrets} secrets and personal data: ${searchedText(leaks)}`,
-    ...all(leaks.found),
-    `${verdict.findings.length} lost, doubled or unexplained`,
+    `searched for ${searched.secrets} secrets and personal data: ${searchedText(searched)}`,
+    `${verdict.findings.length} found: lost, doubled, free while in doubt, without a deadline, leaked or unexplained`,
     ...all(verdict.findings),
   ].join('\n')
 }
 
-export const findingsOf = ({ verdict, breaks, announced, leaks }: Report): number =>
-  [verdict.findings, breaks, announced.missing, leaks.found].flat().length
-
-const searchedText = ({ searched, found }: Leaks): string =>
-  [
-    ...Object.entries(searched)
-      .filter(([kind]) => kind !== 'secrets')
-      .map(([kind, characters]) => `${kind} ${characters} characters`),
-    `${found.length} leaks`,
-  ].join(', ')
+const searchedText = (searched: Report['searched']): string =>
+  Object.entries(searched)
+    .filter(([kind]) => kind !== 'secrets')
+    .map(([kind, characters]) => `${kind} ${characters} characters`)
+    .join(', ')

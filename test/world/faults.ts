@@ -5,11 +5,26 @@ import type { Random } from '#infra/sandbox/random'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
 import { signalAll, withChildren } from '../support/processes'
-import type { World } from './world'
+import { operate } from '../support/stack'
+import type { World } from './drivers/stack'
+
+/** Kinds of faults. A campaign meets each kind once before any repeats. */
+export const faultKinds = [
+  'kill',
+  'failpoint',
+  'pause',
+  'freeze',
+  'network',
+  'provider',
+  'clock',
+  'chain',
+  'webhooks',
+  'operator',
+] as const
 
 export type Fault = {
   readonly name: string
-  readonly kind: 'kill' | 'pause' | 'network' | 'provider' | 'chain' | 'webhooks'
+  readonly kind: (typeof faultKinds)[number]
   /** Target of the fault. Faults of one target never overlap, because ending one would end the other. */
   readonly target: string
   /** Shortest and longest duration in ms. */
@@ -33,6 +48,18 @@ const killed = (name: StackProcess, copy?: number): Fault => ({
     return () => {}
   },
   isOver: isReady,
+})
+
+/**
+ * Freeze in ms of one instance, from longer than a lane's or an outbox's lease (5 s) to longer than a check's (30 s), so that
+ * it wakes up believing that it still holds what another has taken.
+ */
+export const frozenMs = [6_000, 35_000] as const
+
+const frozen = (name: StackProcess, copy: number): Fault => ({
+  ...paused(name, frozenMs, copy),
+  name: `${name}${copy === 2 ? ' (second instance)' : ''} is frozen for longer than its leases`,
+  kind: 'freeze',
 })
 
 const paused = (name: StackProcess, lastsMs: readonly [number, number], copy?: number): Fault => ({
@@ -75,6 +102,7 @@ const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,
+  kind: 'failpoint',
   target: `failpoint of ${name}`,
   begin: async ({ stack }, chance) => {
     const point = points[chance.belowMs(points.length)]!
@@ -98,39 +126,40 @@ const wireFault = (
 
 const wireFaults = (['nats', 'postgres'] as const).flatMap((to) => [
   wireFault(to, 'are cut', moment, ({ wires }) => {
-    wires[to].cut()
+    wires[to]!.cut()
     return () => {}
   }),
   // The longest of these exceed the timeout of a publish.
   wireFault(to, 'stall', [500, 6_000], ({ wires }) => {
-    wires[to].close()
-    return () => wires[to].open()
+    wires[to]!.close()
+    return () => wires[to]!.open()
   }),
   // This fault loses data in transit in both directions.
   wireFault(to, 'lose data', [500, 3_000], ({ wires }) => {
-    wires[to].close()
+    wires[to]!.close()
     return () => {
-      wires[to].cut()
-      wires[to].open()
+      wires[to]!.cut()
+      wires[to]!.open()
     }
   }),
   wireFault(to, 'are slow', [1_000, 6_000], ({ wires }, chance) => {
-    wires[to].slow(20 + chance.belowMs(150))
-    return () => wires[to].slow(0)
+    wires[to]!.slow(20 + chance.belowMs(150))
+    return () => wires[to]!.slow(0)
   }),
 ])
 
 type SandboxFaults = { webhooks?: Record<string, unknown>; api?: Record<string, unknown> }
 
 const provider = (
-  kind: 'provider' | 'webhooks',
+  kind: 'provider' | 'webhooks' | 'clock',
   what: string,
   faults: SandboxFaults,
   lastsMs: readonly [number, number] = [2_000, 8_000],
 ): Fault => ({
   name: what,
   kind,
-  target: kind,
+  // The sandbox has one setting for all faults of its API.
+  target: kind === 'webhooks' ? 'webhooks' : 'provider',
   lastsMs,
   begin: async ({ outside }, chance) => {
     const section = kind === 'webhooks' ? 'webhooks' : 'api'
@@ -170,8 +199,8 @@ const providerFaults = [
   provider('provider', 'the provider hides payments', { api: { hidePayments: 0.7 } }),
   provider('provider', 'payments read FAILED for a while', { api: { failPayments: 0.5 } }),
   provider('provider', 'times are of another form', { api: { oddTimes: 0.5 } }),
-  provider('provider', 'its clock is two hours ahead', { api: { clockAheadMs: 7_200_000 } }),
-  provider('provider', 'its clock is two hours behind', { api: { clockAheadMs: -7_200_000 } }),
+  provider('clock', 'its clock is two hours ahead', { api: { clockAheadMs: 7_200_000 } }),
+  provider('clock', 'its clock is two hours behind', { api: { clockAheadMs: -7_200_000 } }),
   provider('provider', 'refunds are listed without an id', { api: { namelessRefunds: 1 } }),
   provider('provider', 'the list of transactions is forbidden', { api: { forbidList: 1 } }),
   provider('provider', 'the list of transactions is late', { api: { listDelayMs: 4_000 } }),
@@ -228,6 +257,22 @@ const chainFaults = [
   chain('the endpoint limits the rate', { tooManyRequestsRate: 0.5 }),
 ]
 
+/** Pauses relaying for long enough that money may go back while its credit waits. */
+const operatorFaults: readonly Fault[] = [
+  {
+    name: 'an operator pauses relaying',
+    kind: 'operator',
+    target: 'pause of relaying',
+    lastsMs: [3_000, 20_000],
+    begin: async ({ stack }) => {
+      const set = (verb: 'pause' | 'resume') => async () =>
+        (await operate(stack, verb, 'relaying', '--by', 'sari', '--reason', 'campaign')).code === 0
+      await waitUntil('relaying to be paused', set('pause'))
+      return () => waitUntil('relaying to be resumed', set('resume')).then(() => {})
+    },
+  },
+]
+
 /** Failpoints per service, as its code names them. */
 export type Failpoints = ReadonlyMap<(typeof serviceNames)[number], readonly string[]>
 
@@ -237,6 +282,8 @@ export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [
     killed(name, 2),
     paused(name, [500, 5_000], 1),
     paused(name, [500, 5_000], 2),
+    frozen(name, 1),
+    frozen(name, 2),
     bothKilled(name),
   ]),
   ...[...failpoints].flatMap(([name, points]) => {
@@ -253,4 +300,5 @@ export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [
   ...wireFaults,
   ...providerFaults,
   ...chainFaults,
+  ...operatorFaults,
 ]

@@ -4,17 +4,12 @@ import postgres from 'postgres'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
-import { bank } from '../support/requests'
+import { bank } from '../../support/requests'
+import type { Written } from '../evidence'
 import type { Stored } from './messages'
 
 export type Secret = { readonly name: string; readonly text: string }
 export type SearchedText = { readonly where: string; readonly text: string }
-export type Leaks = {
-  /** Places of secrets, without the secrets themselves. */
-  readonly found: readonly string[]
-  /** Numbers of characters searched, by kind of place, and of secrets. */
-  readonly searched: Readonly<Record<string, number>>
-}
 
 export function leaksIn(told: readonly SearchedText[], secrets: readonly Secret[]): string[] {
   return told.flatMap(({ where, text }) =>
@@ -82,26 +77,31 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<SearchedText[]> {
   }
 }
 
-/** Searches everything written for secrets; `errors` are the bodies of error responses. */
-export async function findLeaks(
+/** Reads everything that was written where others may read it, and the secrets. `errors` are bodies of error responses. */
+export async function readWritten(
   stack: Stack,
   people: readonly Person[],
   stored: readonly Stored[],
   errors: ReadonlySet<string>,
-): Promise<Leaks> {
-  const secrets = [...secretsOf(stack), ...(await personalOf(people))]
-  const told = [
-    ...logsOf(stack),
-    ...(await metricsOf(stack)),
-    ...stored.map(({ stream, text }) => ({ where: `message ${stream}`, text })),
-    ...(await deadLettersOf(stack)),
-    ...[...errors].map((text) => ({ where: 'error', text })),
-  ]
-  const found = leaksIn(told, secrets)
+): Promise<Written> {
+  return {
+    secrets: [...secretsOf(stack), ...(await personalOf(people))],
+    texts: [
+      ...logsOf(stack),
+      ...(await metricsOf(stack)),
+      ...stored.map(({ stream, text }) => ({ where: `message ${stream}`, text })),
+      ...(await deadLettersOf(stack)),
+      ...[...errors].map((text) => ({ where: 'error', text })),
+    ],
+  }
+}
+
+/** Returns the number of secrets, and of characters searched for them by kind of place. */
+export function searchedIn({ texts, secrets }: Written): Readonly<Record<string, number>> {
   const searched: Record<string, number> = { secrets: secrets.length }
-  for (const { where, text } of told) {
+  for (const { where, text } of texts) {
     const kind = where.split(' ')[0]!
     searched[kind] = (searched[kind] ?? 0) + text.length
   }
-  return { found: [...new Set(found)], searched }
+  return searched
 }

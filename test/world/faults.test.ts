@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { openRandom } from '#infra/sandbox/random'
+import { feedLeaseMs } from '#shared/messages/operations'
 import { serviceNames } from '#shared/messages/topic'
-import { faultsWith, targetOf } from './faults'
-import type { World } from './world'
+import type { World } from './drivers/stack'
+import { faultKinds, faultsWith, frozenMs, targetOf } from './faults'
 
 test('a fault whose start was carried out but not answered is ended', async () => {
   const fault = faultsWith(new Map()).find(({ name }) => name === 'webhooks are lost')!
@@ -15,6 +16,19 @@ test('a fault whose start was carried out but not answered is ended', async () =
   const world = { outside: { faults } } as unknown as World
   await expect(Promise.resolve(fault.begin(world, openRandom()))).rejects.toThrow('was lost')
   expect(settings.at(-1)).toEqual({ webhooks: expect.objectContaining({ drop: 0 }) })
+})
+
+test('every service, also the gateway, is frozen for longer than any lease that an instance holds', () => {
+  const names = faultsWith(new Map()).map(({ name }) => name)
+  for (const name of serviceNames)
+    for (const instance of [name, `${name} (second instance)`])
+      expect(names).toContain(`${instance} is frozen for longer than its leases`)
+  expect(frozenMs[1]).toBeGreaterThan(feedLeaseMs)
+})
+
+test('every kind of fault has a fault', () => {
+  const kinds = new Set(faultsWith(new Map(serviceNames.map((name) => [name, ['a step']]))).map(({ kind }) => kind))
+  expect([...kinds].sort()).toEqual([...faultKinds].sort())
 })
 
 test('after an upgrade has stopped the first instances, the second ones are still killed between two steps', () => {

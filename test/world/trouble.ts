@@ -1,8 +1,8 @@
 import { waitUntil } from '#infra/local/wait'
 import type { Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
+import type { World } from './drivers/stack'
 import type { Fault } from './faults'
-import type { World } from './world'
 
 /** A fault that happened, with times in ms since the start. */
 export type Happened = {

@@ -1,13 +1,14 @@
-import { type ChainFacts, chainRef, type UnderRef } from '../chain-facts'
+import { type ChainFacts, chainRef, isFrozen, type UnderRef } from '../chain-facts'
 import type { Book, Entry, Evidence, Ledger } from '../evidence'
-import type { PaymentDeed } from '../record'
+import type { PaymentDeed, WorldDeed } from '../record'
+import { judgeDoubts, type Known } from './doubts'
 
 export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)
 export const minorOf = (amount: unknown): bigint => BigInt(Math.round(Number(amount)))
 
 /** Most refs of a payment, which gets another one each time it is applied again because a refund was undone. */
 const partsMax = 5
-const refsOf = (id: string) => [
+export const refsOf = (id: string) => [
   chainRef(id),
   ...Array.from({ length: partsMax }, (_, index) => chainRef(`${id}.${index + 1}`)),
 ]
@@ -16,7 +17,7 @@ const refsOf = (id: string) => [
  * Returns the money of a payment in minor units. A void takes all of it, and so does a dispute in another currency,
  * whose rate only the provider knows.
  */
-function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
+export function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
   const own = payments.filter((one) => one.session_reference_id === id && one.captures.length > 0)
   const inCurrency = (amount: unknown, currency: string) =>
     currency === 'MYR' ? minorOf(Number(amount) * 100) : minorOf(amount)
@@ -46,14 +47,16 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
 }
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
+
+export const isPayment = (deed: WorldDeed): deed is PaymentDeed => deed.kind === 'topup' || deed.kind === 'settlement'
 
 /** Audits the payments. Each loss must be recovered, or its wallet frozen. */
 export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger: Ledger): void {
   const promised = new Map(
-    deeds
-      .filter((one): one is PaymentDeed => one.kind === 'topup' || one.kind === 'settlement')
-      .flatMap((one) => (one.answer ? [[one.answer.id, one] as const] : [])),
+    deeds.filter(isPayment).flatMap((one) => (one.answer ? [[one.answer.id, one] as const] : [])),
   )
+  const doubted: Known[] = []
   const states = new Map(entries.map((one) => [one.id, one]))
   const known = new Set<string>()
   const losses: Losses = new Map()
@@ -71,8 +74,12 @@ export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger:
       if (account !== owner) ledger.find(`${id} of ${owner} was credited to ${account}`)
     const deed = promised.get(id)
     judgePayment({ id, ...money, netMicro, state, deed, losses }, ledger)
+    if (deed?.answer && state) doubted.push({ id, deed, parts, capturedMinor: money.capturedMinor })
   }
+  auditRefundOrders(book, promised, ledger)
   judgeLosses(losses, chain, ledger)
+  const recovered = new Set([...losses].filter(([, { kept }]) => kept.length > 0).map(([wallet]) => wallet))
+  judgeDoubts(doubted, recovered, chain, book, ledger)
   for (const ref of chain.refs)
     if (!known.has(ref) && BigInt(ref) !== 0n)
       ledger.find(`the contract has ref ${ref}, which no payment at the provider has`)
@@ -85,6 +92,18 @@ function auditPart(id: string, { added, repaid, revoked }: UnderRef, ledger: Led
   if (added.length > 1) ledger.find(`${id} was added ${added.length} times`)
   if (repaid.length > 1) ledger.find(`${id} was repaid ${repaid.length} times`)
   if (sum(revoked) > sum(added) + sum(repaid)) ledger.find(`more of ${id} was revoked than added`)
+}
+
+/** Checks the refunds that we ordered. Each has one reference, under which the provider may refund once. */
+function auditRefundOrders({ refunds = [] }: Book, promised: ReadonlyMap<string, PaymentDeed>, ledger: Ledger): void {
+  const ordered = refunds.filter(({ reference_id: of }) => String(of).startsWith('ordered-'))
+  for (const [reference, same] of Map.groupBy(ordered, (one) => one.reference_id as string)) {
+    if (same.length > 1) ledger.find(`the provider made ${same.length} refunds for ${reference}`)
+    const deed = promised.get(reference.replace(/^ordered-/, '').replace(/_\d+$/, ''))
+    const replays = same.reduce((count, one) => count + Number(one.replays ?? 0), 0)
+    if (deed?.requires.askedOnce && replays > 0)
+      ledger.find(`${reference} was requested ${replays + 1} times although the provider shows its refunds`)
+  }
 }
 
 type Judged = {
@@ -100,7 +119,7 @@ type Judged = {
 
 function judgePayment(judged: Judged, ledger: Ledger): void {
   const { id, capturedMinor, backMinor, netMicro, state, deed } = judged
-  const words = `${id} (${state?.status}; ${[...(deed?.after ?? [])].join(', ')})`
+  const words = `${id} (${state?.status}; ${deed?.plan.pays}, ${deed?.fate})`
   if (!state) ledger.find(`${id} was paid and is in no activity`)
   else if (capturedMinor === 0n) ledger.find(`${words} has ${netMicro} and was never paid`)
   else if (backMinor >= capturedMinor) judgeTakenBack(words, { ...judged, state }, ledger)
@@ -123,8 +142,25 @@ function judgeTakenBack(words: string, judged: Shown, ledger: Ledger) {
   noteUndone(judged)
 }
 
+/**
+ * Judges a payment of another amount than promised. A top-up waits for an operator. A settlement repays what its money surely
+ * covers, and the rest waits.
+ */
 function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
-  const { id, netMicro, state, capturedMinor, deed } = judged
+  const { id, netMicro, state, capturedMinor, backMinor, deed } = judged
+  const { ausdMicro = 0n, fiatMinor = 1n } = deed?.answer ?? {}
+  if (state.kind === 'settlement') {
+    const countedMinor = smaller(capturedMinor - backMinor, fiatMinor)
+    const dueMicro = (ausdMicro * countedMinor) / fiatMinor
+    if (netMicro > dueMicro)
+      ledger.find(`${words} was paid ${capturedMinor} and has ${netMicro} instead of ${dueMicro}`)
+    else if (netMicro < dueMicro && state.status !== 'review')
+      ledger.find(`${words} was paid ${capturedMinor}, has ${netMicro} of ${dueMicro} and is not in review`)
+    else if (state.status === 'review') ledger.wait(id, `${words} was paid ${capturedMinor} instead of ${fiatMinor}`)
+    else if (state.status !== 'repaid')
+      ledger.find(`${words} was paid ${capturedMinor} and is neither repaid nor in review`)
+    return
+  }
   if (netMicro !== 0n) ledger.find(`${words} was paid a wrong amount and has ${netMicro}`)
   else if (state.status !== 'review') ledger.find(`${words} was paid a wrong amount and is not in review`)
   else ledger.wait(id, `${words} was paid ${capturedMinor} instead of ${deed?.answer?.fiatMinor}`)
@@ -133,7 +169,7 @@ function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
 function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   const { id, netMicro, losses, state, deed, capturedMinor, backMinor } = judged
   const isPart = backMinor > 0n
-  const isUndone = deed?.after.has('came back') ?? false
+  const isUndone = deed ? cameBack(deed) : false
   const isReviewed = (isPart || isUndone) && state.status === 'review'
   if (!['credited', 'repaid'].includes(state.status) && !isReviewed)
     return void ledger.find(`${words} was paid and not credited`)
@@ -148,10 +184,12 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   if (keptMicro <= 0n) return
   const kept = { words: `${words} has ${netMicro} of ${dueMicro}`, micro: keptMicro }
   // A late checkout is credited at the worse of two rates, so the difference may not be a recovery.
-  const cause = deed?.after.has('expired first') ? 'late' : 'kept'
+  const cause = deed?.plan.pays === 'late' ? 'late' : 'kept'
   if (isUndone && state.status === 'review') ledger.wait(id, `${kept.words}, money came back`)
   else lossOf(losses, state.wallet)[cause].push(kept)
 }
+
+const cameBack = ({ requires }: PaymentDeed): boolean => requires.money === 'undone' || requires.cameBack === true
 
 /** Losses by wallet. */
 type Losses = Map<string, Loss>
@@ -165,7 +203,7 @@ type Loss = {
 
 /** Records a loss that proved to be none, whose recovery an operator gives back. */
 function noteUndone({ id, deed, losses, state }: Shown): void {
-  if (!deed?.answer || !deed.after.has('came back')) return
+  if (!deed?.answer || !cameBack(deed)) return
   const micro = 2n * deed.answer.ausdMicro
   lossOf(losses, state.wallet).undone.push({ id, words: id, micro })
 }
@@ -189,7 +227,7 @@ function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
     if (lackMicro < 0n && -lackMicro <= total(undone))
       for (const { id } of undone) ledger.wait(id, `${id}: ${-lackMicro} was repaid for a loss that was undone`)
     else if (lackMicro < 0n) ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)
-    else if (lackMicro > total(late) && !chain.frozen.has(wallet))
+    else if (lackMicro > total(late) && !isFrozen(chain, wallet))
       ledger.find(`${wallet} owes ${lackMicro} for a reversal and is not frozen: ${words}`)
     else if (lackMicro > 0n)
       for (const { id, words: own } of lost) ledger.wait(id, `${own} was reversed after its hold: the wallet is frozen`)

@@ -1,10 +1,16 @@
 import { chainRef } from '../chain-facts'
-import type { CampaignVerdict, Evidence, Ledger } from '../evidence'
+import type { Evidence, Ledger, Verdict } from '../evidence'
 import type { CashoutDeed, SendDeed } from '../record'
+import { auditBooks, auditDatabase } from './database'
+import { auditFailures } from './failures'
+import { auditOutcomes, auditVerifications } from './outcomes'
 import { auditPayments, minorOf, sum } from './payments'
 
-/** Audits a campaign. It shares no code with the services: no tables, state transitions, rounding or readers. */
-export function audit(evidence: Evidence): CampaignVerdict {
+/**
+ * Judges a run: nothing lost, doubled, freed while in doubt, or promised without a deadline. It shares no code with the
+ * services: no tables, state transitions, rounding or readers.
+ */
+export function audit(evidence: Evidence): Verdict {
   const findings: string[] = []
   const waiting: { id: string; words: string }[] = []
   const counted: Record<string, number> = {}
@@ -19,6 +25,11 @@ export function audit(evidence: Evidence): CampaignVerdict {
   auditCashouts(evidence, ledger)
   auditSends(evidence, ledger)
   auditEntries(evidence, ledger)
+  auditFailures(evidence, ledger)
+  auditOutcomes(evidence, ledger)
+  auditVerifications(evidence, ledger)
+  auditDatabase(evidence, ledger)
+  auditBooks(evidence, waiting, ledger)
   const treasury = auditTreasury(evidence, ledger)
   return { findings, waiting, counted, ...treasury }
 }

@@ -3,7 +3,7 @@ import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { activityOf } from '../support/requests'
-import type { CampaignVerdict, Entry } from './evidence'
+import type { Entry, Verdict } from './evidence'
 
 /** Statuses that are not pending; the audit decides whether they are right. */
 const resting = new Set([
@@ -34,9 +34,9 @@ const lookEveryMs = 1_000
  */
 export async function quietly(
   everybody: readonly Person[],
-  judge: (entries: Entry[]) => Promise<CampaignVerdict>,
+  judge: (entries: Entry[]) => Promise<Verdict>,
   quietMaxMs: number,
-): Promise<{ verdict: CampaignVerdict; last: { words: string; afterMs: number }[] }> {
+): Promise<{ entries: Entry[]; last: { words: string; afterMs: number }[] }> {
   const startedAt = performance.now()
   let movedAt = startedAt
   let least = Number.POSITIVE_INFINITY
@@ -61,14 +61,15 @@ export async function quietly(
     while (leftMs() > 0 && !(await look().catch(() => false))) await pause(lookEveryMs)
     const reading = (person: Person) => waitUntil("a user's activity", () => entriesOf(person))
     const lists = await pMap(everybody, reading, { concurrency: listsAtOnce })
-    const verdict = await judge(lists.flat())
-    if (verdict.findings.length === 0 || leftMs() <= 0) {
+    const entries = lists.flat()
+    const { findings } = await judge(entries)
+    if (findings.length === 0 || leftMs() <= 0) {
       const last = [...open.values()].sort((left, right) => right.afterMs - left.afterMs)
-      return { verdict, last: last.slice(0, lastMax) }
+      return { entries, last: last.slice(0, lastMax) }
     }
     await pause(lookEveryMs)
   }
 }
 
-const entriesOf = async (person: Person): Promise<Entry[]> =>
+export const entriesOf = async (person: Person): Promise<Entry[]> =>
   (await activityOf(person)).map((entry) => ({ ...entry, wallet: person.wallet }))

@@ -1,7 +1,7 @@
 import { printOutcome } from '../prove/outcome'
-import { runCampaign } from './campaign'
 import { type Options, readOptions, usage } from './options'
-import { findingsOf, reportText } from './report'
+import { runCampaign } from './plans/campaign'
+import { reportText } from './report'
 
 if (process.argv.includes('--help')) {
   console.log(usage)
@@ -16,10 +16,10 @@ try {
 }
 const report = await runCampaign(options, (line) => console.error(`  ${line}`))
 console.log(reportText(report))
-const { record, happened } = report
+const { record, happened, verdict } = report
 // A campaign without a fault or a payment proves nothing.
-const isIdle = happened.length === 0 || !report.verdict.counted['payments completed']
+const isIdle = happened.length === 0 || !verdict.counted['payments completed']
 if (isIdle) console.log('nothing happened: no fault, or no payment completed')
-const found = findingsOf(report) + (isIdle ? 1 : 0)
+const found = verdict.findings.length + (isIdle ? 1 : 0)
 printOutcome({ amount: `${happened.length} faults, ${record.deeds.length} flows`, found })
 process.exit(found === 0 ? 0 : 1)

@@ -1,0 +1,122 @@
+import { type ChainFacts, isFrozenAt, type UnderRef } from '../chain-facts'
+import type { Book, Ledger } from '../evidence'
+import type { Doubt, PaymentDeed } from '../record'
+
+/**
+ * Time in ms within which the services act on money that is going back: longer than the freeze of an instance and the lease
+ * that it holds.
+ */
+export const actsWithinMs = 45_000
+/** Blocks have times in whole seconds. */
+const secondMs = 1_000
+
+/** A payment whose promise is known, with what the chain has under each of its refs. */
+export type Known = {
+  readonly id: string
+  readonly deed: PaymentDeed
+  readonly parts: readonly UnderRef[]
+  readonly capturedMinor: bigint
+}
+
+/**
+ * Judges when the services acted on money that was going back, by the chain's clock: none of it may be free, and what was
+ * known during the hold must be revoked. A wallet that has recovered a loss (`recovered`) is left to the sums.
+ */
+export function judgeDoubts(
+  payments: readonly Known[],
+  recovered: ReadonlySet<string>,
+  chain: ChainFacts,
+  book: Book,
+  ledger: Ledger,
+): void {
+  for (const payment of payments) {
+    if (payment.deed.doubts.length === 0 || payment.capturedMinor === 0n) continue
+    ledger.count('payments in doubt')
+    if (!recovered.has(payment.deed.wallet)) judgeFreed(payment, chain, ledger)
+    judgeRevoked(payment, book, ledger)
+  }
+}
+
+/** Checks the moments at which money in doubt could become free: once the services must know, at credits, at ends of holds. */
+function judgeFreed(payment: Known, chain: ChainFacts, ledger: Ledger): void {
+  const { id, deed, parts } = payment
+  const history = parts.flatMap((part) => part.history)
+  for (const { fromMs, toMs } of deed.doubts) {
+    const knownMs = fromMs + actsWithinMs
+    const later = history.flatMap((one) =>
+      one.kind === 'given' ? [one.atMs] : one.kind === 'held' ? [one.untilMs + secondMs] : [],
+    )
+    const moments = [knownMs, ...later.filter((atMs) => atMs > knownMs)].filter(
+      (atMs) => atMs < (toMs ?? Number.POSITIVE_INFINITY) && atMs <= chain.readAtMs,
+    )
+    for (const atMs of moments) {
+      const freeMicro = isFrozenAt(chain, deed.wallet, atMs) ? 0n : freeAt(parts, atMs)
+      const allowedMicro = worthOf(payment, inDoubtAt(payment, atMs)) + 1n
+      if (freeMicro <= allowedMicro) continue
+      const afterS = Math.round((atMs - fromMs) / secondMs)
+      return void ledger.find(`${id} (${deed.fate}) had ${freeMicro} free ${afterS} s after its money was going back`)
+    }
+  }
+}
+
+/** Checks that a loss which was known during the hold was revoked: a freeze is for what the chain can no longer take back. */
+function judgeRevoked(payment: Known, book: Book, ledger: Ledger): void {
+  const { id, deed, parts, capturedMinor } = payment
+  if (!deed.isPlayed || deed.requires.cameBack || deed.requires.money === 'undone') return
+  const endMs = Math.max(
+    0,
+    ...parts.flatMap(({ history }) => history.flatMap((one) => (one.kind === 'held' ? one.untilMs : []))),
+  )
+  const inTime = deed.doubts.filter((one) => isGone(one, book) && one.fromMs + actsWithinMs < endMs)
+  if (inTime.length === 0) return
+  const goneMinor = inTime.some(({ minor }) => minor === null)
+    ? capturedMinor
+    : sumOf(inTime.map(({ minor }) => minor!))
+  const leftMicro = parts.reduce((sum, part) => sum + sumOf(part.added) + sumOf(part.repaid) - sumOf(part.revoked), 0n)
+  const allowedMicro = worthOf(payment, goneMinor) + 1n
+  if (leftMicro <= allowedMicro) return
+  const early = Math.round((endMs - Math.min(...inTime.map(({ fromMs }) => fromMs))) / secondMs)
+  ledger.find(`${id} (${deed.fate}) went back ${early} s before the end of its hold, and ${leftMicro} was not revoked`)
+}
+
+/** Returns true if the provider shows in the end that this money is gone. */
+function isGone({ object, toMs }: Doubt, { refunds = [], chargebacks = [], payments = [] }: Book): boolean {
+  if (toMs !== null) return false
+  const isOver = (one: { status: string; listed_status?: string | null }) =>
+    ['SUCCEEDED', 'SUCCESS'].includes(one.status)
+  const found = [...refunds, ...chargebacks].find(({ id }) => id === object)
+  if (found) return isOver(found)
+  const voided = payments.find(({ session_reference_id: of }) => of === object)
+  return voided !== undefined && (voided.status === 'CANCELED' || voided.listed_status !== null)
+}
+
+/** Returns the money in minor units of which the services must know by then that it is going back, at most all. */
+function inDoubtAt({ deed, capturedMinor }: Known, atMs: number): bigint {
+  const open = deed.doubts.filter(
+    ({ fromMs, toMs }) => fromMs + actsWithinMs <= atMs && atMs < (toMs ?? Number.POSITIVE_INFINITY),
+  )
+  const isAll = open.some(({ minor }) => minor === null)
+  const minor = isAll ? capturedMinor : sumOf(open.map((one) => one.minor!))
+  return minor < capturedMinor ? minor : capturedMinor
+}
+
+/** Returns the AUSD (10⁻⁶, rounded up) that is left of a promise if `goneMinor` of its money is gone. */
+function worthOf({ deed, capturedMinor }: Known, goneMinor: bigint): bigint {
+  const leftMinor = goneMinor < capturedMinor ? capturedMinor - goneMinor : 0n
+  return (deed.answer!.ausdMicro * leftMinor + capturedMinor - 1n) / capturedMinor
+}
+
+/** Returns the AUSD (10⁻⁶) that these refs gave by a time and that no hold kept then. */
+function freeAt(parts: readonly UnderRef[], atMs: number): bigint {
+  return parts.reduce((sum, { history }) => {
+    const past = history.filter((one) => one.atMs <= atMs)
+    const hold = past.findLast((one) => one.kind === 'held')
+    if (hold?.kind === 'held' && hold.untilMs > atMs) return sum
+    return past.reduce((net, one) => {
+      if (one.kind === 'held') return net
+      return one.kind === 'given' ? net + one.micro : net - one.micro
+    }, sum)
+  }, 0n)
+}
+
+const sumOf = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)

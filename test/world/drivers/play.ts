@@ -1,0 +1,349 @@
+import type { Address } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import type { ExternalControls } from '#infra/demo/external'
+import type { Person } from '#infra/demo/person'
+import type { Random } from '#infra/sandbox/random'
+import { pause } from '#platform/deadline'
+import { bank, entryNow } from '../../support/requests'
+import type { Event, Fate } from '../fates'
+import { type CashoutPlan, type PaymentPlan, type Plan, pairOf, type SendPlan, type VerificationPlan } from '../people'
+import type { CashoutDeed, Doubt, PaymentDeed, Record, SendDeed, VerificationDeed, WorldDeed } from '../record'
+import { atProvider } from './at-provider'
+import { ask, usualPatienceMs } from './client'
+
+/** Everything that playing a user needs. */
+export type Scene = {
+  readonly person: Person
+  readonly outside: ExternalControls
+  readonly record: Record
+  readonly chance: Random
+  readonly treasury: Address
+  readonly signal: AbortSignal
+  readonly patienceMs?: number
+  /** Has an operator refund a payment in review. Returns false if it was not done. */
+  readonly refundByOperator: (paymentId: string) => Promise<boolean>
+}
+
+/** A plan that is prepared up to its own request: with its quote, its debt, its signature. */
+export type Prepared = {
+  /** Sends the request, and pays. */
+  readonly act: () => Promise<void>
+  /** Plays the fate of what `act` began. */
+  readonly befall: () => Promise<void>
+  readonly deed: WorldDeed
+}
+
+/** Prepares a plan. Returns undefined if the user cannot even begin, such as without a quote. */
+export function prepare(scene: Scene, plan: Plan, fate: Fate): Promise<Prepared | undefined> {
+  switch (plan.kind) {
+    case 'topup':
+    case 'settlement':
+      return preparePayment(scene, plan, fate)
+    case 'cashout':
+      return prepareCashout(scene, plan, fate)
+    case 'send':
+      return prepareSend(scene, plan, fate)
+    case 'verification':
+      return prepareVerification(scene, plan, fate)
+  }
+}
+
+/** Plays a plan and its fate from beginning to end. */
+export async function play(scene: Scene, plan: Plan, fate: Fate): Promise<void> {
+  const prepared = await prepare(scene, plan, fate)
+  await prepared?.act()
+  await prepared?.befall()
+}
+
+const asking = ({ record, person, patienceMs = usualPatienceMs }: Scene, path: string, body?: unknown) =>
+  ask(record, person, path, body, patienceMs)
+
+const commonOf = ({ person: { wallet } }: Scene, { name, requires }: Fate) => ({
+  wallet,
+  fate: name,
+  requires,
+  askedAtMs: Date.now(),
+  refused: null,
+  isPlayed: false,
+})
+
+async function quoteOf(scene: Scene, pair: string): Promise<string | undefined> {
+  const answered = await asking(scene, '/quote', { pair })
+  return answered && 'ok' in answered ? answered.ok.id : undefined
+}
+
+/** Draws, and waits until the service knows the debt. Returns false if the user cannot draw. */
+async function draw({ person }: Scene, micro: bigint): Promise<boolean> {
+  const before = BigInt((await person.me()).drawn)
+  const isDrawn = await person.draw(micro).then(
+    () => true,
+    () => false, // The user has no collateral yet, or the chain is paused.
+  )
+  if (!isDrawn) return false
+  return person
+    .until('the debt to be final', (me) => BigInt(me.drawn ?? 0) >= before + micro, 30_000)
+    .then(
+      () => true,
+      () => true, // Another settlement may have repaid it.
+    )
+}
+
+async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Promise<Prepared | undefined> {
+  const { record } = scene
+  const { kind, country, drawMicro, drawAgainMicro } = plan
+  const pair = pairOf[country]
+  const open = async (quoteId: string, deed: PaymentDeed) => {
+    const method = plan.channel === 'CARDS' ? 'card' : 'qr'
+    const body = kind === 'topup' ? { amount: String(plan.amountMinor), method, quoteId } : { quoteId }
+    const answered = await asking(scene, kind === 'topup' ? '/topups' : '/settlements', body)
+    if (answered && 'refused' in answered) deed.refused = answered.refused
+    if (!answered || 'refused' in answered) return
+    const { paymentId, ausd, fiat } = answered.ok
+    deed.answer = { id: paymentId, ausdMicro: BigInt(ausd), fiatMinor: BigInt(fiat) }
+  }
+  if (drawMicro > 0n && !(await draw(scene, drawMicro))) return undefined
+  let replaced: PaymentDeed | undefined
+  if (drawAgainMicro > 0n) {
+    const first = await quoteOf(scene, pair)
+    if (!first) return undefined
+    const requires = { money: 'kept', ends: ['replaced'] } as const
+    const earlier = { ...plan, pays: 'never' } as const
+    replaced = record.note<PaymentDeed>({
+      ...commonOf(scene, { ...fate, requires }),
+      kind,
+      plan: earlier,
+      pair,
+      answer: null,
+      doubts: [],
+    })
+    await open(first, replaced)
+    if (!(await draw(scene, drawAgainMicro))) return undefined
+  }
+  const quoteId = await quoteOf(scene, pair)
+  if (!quoteId) return undefined
+  const deed = record.note<PaymentDeed>({ ...commonOf(scene, fate), kind, plan, pair, answer: null, doubts: [] })
+  let isPaid = false
+  return {
+    deed,
+    act: async () => {
+      await open(quoteId, deed)
+      if (!deed.answer) return
+      if (replaced) replaced.isPlayed = true
+      isPaid = await pay(scene, deed)
+    },
+    befall: async () => {
+      deed.isPlayed = isPaid && (await playEvents(scene, deed, fate))
+    },
+  }
+}
+
+/** Pays as the plan says. Returns false if the provider refused. */
+async function pay({ outside }: Scene, { plan, answer }: PaymentDeed): Promise<boolean> {
+  const { id, fiatMinor } = answer!
+  const [inTime, expire] = [() => outside.pay(id, plan.channel), () => outside.expire(id)]
+  const payAmount = (minor: bigint) => () =>
+    outside.control(`sessions/${id}/pay`, { channel_code: plan.channel, amount: majorOf(plan, minor) })
+  switch (plan.pays) {
+    case 'in time':
+      return atProvider(inTime)
+    case 'late':
+      return (await atProvider(expire)) && (await atProvider(inTime))
+    case 'never':
+      return (await atProvider(() => outside.fail(id))) && (await atProvider(expire))
+    case 'too little':
+      return atProvider(payAmount((fiatMinor * 4n) / 5n))
+    case 'too much':
+      return atProvider(payAmount(fiatMinor + 1n))
+  }
+}
+
+/** Returns an amount as the provider writes it. */
+const majorOf = ({ country }: PaymentPlan, minor: bigint): number =>
+  country === 'MY' ? Number(minor) / 100 : Number(minor)
+
+async function prepareCashout(scene: Scene, plan: CashoutPlan, fate: Fate): Promise<Prepared | undefined> {
+  const { person, record, treasury, chance, signal } = scene
+  const { valueMicro, accountNumber, requests, cancels } = plan
+  const quotes = await Promise.all(Array.from({ length: requests }, () => quoteOf(scene, pairOf[plan.country])))
+  if (quotes.some((one) => one === undefined)) return undefined
+  const authorization = await person.sign({ to: treasury, valueMicro })
+  const { nonce } = authorization
+  const deeds = quotes.map(() =>
+    record.note<CashoutDeed>({ ...commonOf(scene, fate), kind: 'cashout', plan, nonce, valueMicro, answer: null }),
+  )
+  const [deed] = deeds as [CashoutDeed]
+  const ask = async (index: number) => {
+    const body = { quoteId: quotes[index], authorization, bank: { ...bank, accountNumber } }
+    const answered = await asking(scene, '/cashouts', body)
+    if (answered && 'refused' in answered) deeds[index]!.refused = answered.refused
+    if (!answered || 'refused' in answered) return
+    const { payoutId: id, ausd, fiat } = answered.ok
+    deeds[index]!.answer = { id, ausdMicro: BigInt(ausd), fiatMinor: BigInt(fiat) }
+  }
+  return {
+    deed,
+    act: async () => {
+      const asked = Promise.all(deeds.map((_, index) => ask(index)))
+      if (cancels === 'after the request') await asked
+      if (cancels === 'during the request') await pause(chance.belowMs(600), signal)
+      if (cancels !== 'never') await person.cancel(authorization).catch(() => {}) // It may be used already.
+      await asked
+    },
+    befall: async () => {
+      const isPlayed = deed.answer !== null && (await playEvents(scene, deed, fate))
+      for (const one of deeds) one.isPlayed = isPlayed
+    },
+  }
+}
+
+async function prepareSend(scene: Scene, plan: SendPlan, fate: Fate): Promise<Prepared> {
+  const { person, record } = scene
+  const { valueMicro } = plan
+  const to = privateKeyToAddress(generatePrivateKey())
+  const authorization = await person.sign({ to, valueMicro })
+  const { nonce } = authorization
+  const deed = record.note<SendDeed>({
+    ...commonOf(scene, fate),
+    kind: 'send',
+    plan,
+    to,
+    nonce,
+    valueMicro,
+    answer: null,
+  })
+  return {
+    deed,
+    act: async () => {
+      const answered = await asking(scene, '/sends', { authorization })
+      if (answered && 'refused' in answered) deed.refused = answered.refused
+      if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
+    },
+    befall: async () => {
+      deed.isPlayed = deed.answer !== null
+    },
+  }
+}
+
+/** Prepares a user who has begun a verification, for which the provider approves the wallet. */
+async function prepareVerification(scene: Scene, plan: VerificationPlan, fate: Fate): Promise<Prepared> {
+  const { person, record, outside } = scene
+  await person.me()
+  if (plan.begins) await asking(scene, '/me/verification', {})
+  const deed = record.note<VerificationDeed>({ ...commonOf(scene, fate), kind: 'verification', plan, answer: null })
+  return {
+    deed,
+    act: async () => {
+      deed.isPlayed = await atProvider(() => outside.identity(person.wallet, 'approved'))
+    },
+    befall: async () => {},
+  }
+}
+
+/** Plays the events of a fate in order. Returns false if one of them did not take place. */
+async function playEvents(scene: Scene, deed: PaymentDeed | CashoutDeed, { events }: Fate): Promise<boolean> {
+  const state: Playing = { opened: undefined }
+  for (const event of events) if (!(await playEvent(scene, deed, event, state))) return false
+  return true
+}
+
+type Playing = {
+  /** The refund or chargeback that was opened last. */
+  opened: { readonly path: string; readonly id: string; minor: bigint | null; readonly body: object } | undefined
+}
+
+async function playEvent(
+  scene: Scene,
+  deed: PaymentDeed | CashoutDeed,
+  event: Event,
+  state: Playing,
+): Promise<boolean> {
+  const { outside, chance, signal, person } = scene
+  const { id } = deed.answer!
+  const control = async (path: string, body: object = {}) => {
+    let made: { id: string } | undefined
+    const isDone = await atProvider(async () => {
+      made = (await outside.control(path, body)) as { id: string }
+    })
+    return isDone ? made : undefined
+  }
+  if ('rest' in event) {
+    await pause(chance.belowMs(event.rest), signal)
+    return true
+  }
+  if ('until' in event) {
+    while (!signal.aborted) {
+      if (await entryNow(person, id, event.until).catch(() => undefined)) return true
+      await pause(500, signal)
+    }
+    return false
+  }
+  if ('bank' in event) return (await control(`payouts/${id}/reverse`)) !== undefined
+  if ('operator' in event) return scene.refundByOperator(id)
+  if (deed.kind === 'cashout') throw new Error('a cash-out has no such event')
+  const { doubts, plan } = deed
+  if ('show' in event) {
+    const isVoid = event.show.status === 'CANCELED' || event.show.listed !== undefined
+    if (!isVoid) endDoubts(doubts, id)
+    if ((await control(`payments/${id}/tell`, event.show)) === undefined) return false
+    if (isVoid && !doubts.some(({ object, toMs }) => object === id && toMs === null))
+      doubts.push({ object: id, minor: null, fromMs: Date.now(), toMs: null })
+    return true
+  }
+  if ('open' in event) {
+    const amount = event.share === undefined ? {} : { amount: majorOf(plan, partOf(scene, deed, event.share)) }
+    const body = { ...event.body, ...amount }
+    const made = (await control(`payments/${id}/${event.open}`, body)) as { id: string; amount?: number } | undefined
+    if (!made) return false
+    const isForeign = event.body?.currency !== undefined
+    const minor = isForeign || made.amount === undefined ? null : minorOf(plan, made.amount)
+    state.opened = { path: event.open === 'refund' ? 'refunds' : 'chargebacks', id: made.id, minor, body }
+    doubts.push({ object: made.id, minor, fromMs: Date.now(), toMs: null })
+    return true
+  }
+  if (!state.opened) return false
+  const { opened } = state
+  const path = `${opened.path}/${opened.id}`
+  if ('tell' in event) return (await control(`${path}/tell`, { status: event.tell })) !== undefined
+  if ('grow' in event) {
+    const minor = partOf(scene, deed, event.grow)
+    if ((await control(path, { amount: majorOf(plan, minor) })) === undefined) return false
+    doubts.push({ object: opened.id, minor: minor - (opened.minor ?? 0n), fromMs: Date.now(), toMs: null })
+    opened.minor = minor
+    return true
+  }
+  const isGone = 'end' in event ? event.end === 'succeed' : event.move === 'SUCCESS'
+  if (!isGone) endDoubts(doubts, opened.id)
+  const moved = 'end' in event ? control(`${path}/${event.end}`) : control(path, { status: event.move })
+  if ((await moved) === undefined) return false
+  if (isGone && !doubts.some(({ object, toMs }) => object === opened.id && toMs === null))
+    doubts.push({ object: opened.id, minor: opened.minor, fromMs: Date.now(), toMs: null })
+  return true
+}
+
+/** Ends the doubts about an object before the provider is told, which may show the end at once. */
+function endDoubts(doubts: readonly Doubt[], object: string): void {
+  for (const doubt of doubts) if (doubt.object === object) doubt.toMs ??= Date.now()
+}
+
+function partOf({ chance }: Scene, { answer }: PaymentDeed, share: number | readonly [number, number]): bigint {
+  const { fiatMinor } = answer!
+  const [least, most] = typeof share === 'number' ? [share, share] : share
+  const part = least + ((most - least) * chance.belowMs(1_000)) / 1_000
+  const minor = BigInt(Math.floor(Number(fiatMinor) * part))
+  return minor > 0n ? minor : 1n
+}
+
+const minorOf = ({ country }: PaymentPlan, major: number): bigint =>
+  BigInt(Math.round(country === 'MY' ? major * 100 : major))
+
+/** Ends what remains pending at the provider because the response to a control was lost. */
+export async function endPending({ book, control }: ExternalControls): Promise<void> {
+  const { refunds = [], chargebacks = [], payments = [] } = await book()
+  const end = (path: string, body = {}) => atProvider(() => control(path, body))
+  for (const { id, status } of refunds)
+    if (!['SUCCEEDED', 'FAILED'].includes(status)) await end(`refunds/${id}/succeed`)
+  for (const { id, status } of chargebacks)
+    if (status === 'PENDING') await end(`chargebacks/${id}`, { status: 'SUCCESS' })
+  for (const { payment_id: id, status, captures, listed_status } of payments)
+    if (captures.length > 0 && status !== 'SUCCEEDED' && listed_status === null) await end(`payments/${id}/tell`)
+}

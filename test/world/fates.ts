@@ -1,0 +1,236 @@
+import { bank, refusedAccount, reversedAccount } from '../support/requests'
+import type { Plan } from './people'
+
+// External events, as data. A public report of a fault becomes one row here: its events, and what they require.
+
+/** Part of the payment's amount (0 to 1), or the range from which it is drawn. Without it, all that is left. */
+type Share = number | readonly [least: number, most: number]
+type Body = { readonly [field: string]: string | number }
+
+/** One external event. A payment has one object (a refund or a chargeback) that later events may move. */
+export type Event =
+  /** Waits up to this time in ms. */
+  | { readonly rest: number }
+  /** Waits until the user sees the item in this status. */
+  | { readonly until: string }
+  | { readonly open: 'refund' | 'chargeback'; readonly body?: Body; readonly share?: Share }
+  /** Ends the refund that was opened last. */
+  | { readonly end: 'succeed' | 'fail' }
+  /** Shows another status of the refund that was opened last. */
+  | { readonly tell: string }
+  /** Moves the chargeback that was opened last. */
+  | { readonly move: 'SUCCESS' | 'FAILED' | 'VOIDED' | 'REVERSED' }
+  /** Raises the amount of the chargeback that was opened last. */
+  | { readonly grow: number }
+  /** Shows other statuses of the payment: of itself, and of its row in the list. An empty object shows the real ones. */
+  | { readonly show: { readonly status?: string; readonly listed?: string } }
+  /** Has the bank return the transfer of a cash-out. */
+  | { readonly bank: 'reverses' }
+  /** Has an operator refund a payment in review. */
+  | { readonly operator: 'refunds' }
+
+/** What must become of an item once every event of its fate has taken place. The audit judges it. */
+export type Outcome = {
+  /** Money at the provider that is left to us. `undone` is all of it, after part of it was gone for a while. */
+  readonly money: 'kept' | 'part' | 'gone' | 'undone'
+  /** Statuses in which the item may end, if not those of its money (`endsOf`). */
+  readonly ends?: readonly string[]
+  /** True if a lost dispute had been won before, so that what was recovered in the meantime waits for an operator. */
+  readonly cameBack?: true
+  /** True if a refund that we order is requested once, because the provider shows it to whoever looks. */
+  readonly askedOnce?: true
+}
+
+export type Fate = {
+  readonly name: string
+  /** Share among the fates that suit a plan, relative to the others. */
+  readonly weight: number
+  readonly suits: (plan: Plan) => boolean
+  readonly events: readonly Event[]
+  readonly requires: Outcome
+}
+
+const [short, long] = [4_000, 30_000]
+const some = [0.01, 0.99] as const
+
+const refund = (more: Omit<Extract<Event, { open: string }>, 'open'> = {}): Event => ({ open: 'refund', ...more })
+const dispute = (more: Omit<Extract<Event, { open: string }>, 'open'> = {}): Event => ({ open: 'chargeback', ...more })
+const pending = { status: 'PENDING' }
+
+const isPaidAsAgreed = (plan: Plan) =>
+  (plan.kind === 'topup' || plan.kind === 'settlement') && plan.pays === 'in time' && plan.drawAgainMicro === 0n
+const isPaidWrong = (plan: Plan) => plan.kind === 'topup' && plan.pays === 'too little'
+const isToPay = (plan: Plan) =>
+  plan.kind === 'cashout' &&
+  plan.requests === 1 &&
+  plan.cancels === 'never' &&
+  plan.accountNumber === bank.accountNumber
+
+const onPayments = (name: string, weight: number, events: readonly Event[], requires: Outcome): Fate => ({
+  name,
+  weight,
+  suits: isPaidAsAgreed,
+  // The payment is some time old.
+  events: [{ rest: short }, ...events],
+  requires,
+})
+
+/** Nothing happens outside. */
+export const plain: Fate = {
+  name: 'nothing',
+  weight: 14,
+  suits: () => true,
+  events: [],
+  requires: { money: 'kept' },
+}
+
+const [kept, part, gone, undone] = (['kept', 'part', 'gone', 'undone'] as const).map((money) => ({ money })) as [
+  Outcome,
+  Outcome,
+  Outcome,
+  Outcome,
+]
+const lostAgain: Outcome = { money: 'gone', cameBack: true }
+/** The provider may show a void first in the list, first at the payment's own endpoint, or at once in both. */
+const voids = [
+  { status: 'CANCELED', listed: 'VOIDED' },
+  { status: 'CANCELED', listed: 'REVERSED' },
+  { listed: 'VOIDED' },
+  { listed: 'REVERSED' },
+  { status: 'CANCELED' },
+] as const
+
+export const fates: readonly Fate[] = [
+  plain,
+  onPayments('refunded', 1, [refund()], gone),
+  onPayments('refunded in part', 0.5, [refund({ share: some })], part),
+  onPayments('refunded in two parts', 0.5, [refund({ share: some }), { rest: short }, refund()], gone),
+  onPayments('refunded late', 0.5, [refund({ body: pending }), { rest: long }, { end: 'succeed' }], gone),
+  onPayments('refund refused late', 0.5, [refund({ body: pending }), { rest: long }, { end: 'fail' }], kept),
+  onPayments(
+    'refund in doubt, then made',
+    0.3,
+    [refund({ body: pending, share: some }), { tell: 'REQUIRES_ACTION' }, { rest: long }, { end: 'succeed' }],
+    part,
+  ),
+  onPayments(
+    'refund in doubt, then refused',
+    0.3,
+    [refund({ body: pending }), { tell: 'REQUIRES_ACTION' }, { rest: long }, { end: 'fail' }],
+    kept,
+  ),
+  onPayments('refund bounced', 0.6, [refund(), { rest: long }, { end: 'fail' }], undone),
+  onPayments('refund of a part bounced', 0.4, [refund({ share: some }), { rest: long }, { end: 'fail' }], undone),
+  onPayments('charged back', 0.6, [dispute()], gone),
+  onPayments('charged back in part', 0.4, [dispute({ share: some })], part),
+  onPayments('dispute grew', 0.6, [dispute({ share: 0.3 }), { rest: long }, { grow: 0.7 }], part),
+  onPayments(
+    'dispute grew to the whole',
+    0.4,
+    [dispute({ share: 0.3 }), { rest: long }, { grow: 0.7 }, { rest: short }, { grow: 1 }],
+    gone,
+  ),
+  onPayments('dispute opened and lost', 0.5, [dispute({ body: pending }), { rest: long }, { move: 'SUCCESS' }], gone),
+  onPayments('dispute opened and dropped', 0.3, [dispute({ body: pending }), { rest: long }, { move: 'FAILED' }], kept),
+  onPayments('dispute opened and voided', 0.2, [dispute({ body: pending }), { rest: long }, { move: 'VOIDED' }], kept),
+  onPayments('dispute won', 0.5, [dispute(), { rest: long }, { move: 'REVERSED' }], undone),
+  onPayments('dispute in part won', 0.3, [dispute({ share: some }), { rest: long }, { move: 'REVERSED' }], undone),
+  onPayments(
+    'dispute won and lost again',
+    0.4,
+    [dispute(), { rest: long }, { move: 'REVERSED' }, { rest: long }, { move: 'SUCCESS' }],
+    lostAgain,
+  ),
+  onPayments('disputed in dollars', 0.4, [dispute({ body: { currency: 'USD' } })], gone),
+  onPayments(
+    'dispute in Singapore dollars opened and lost',
+    0.3,
+    [dispute({ body: { currency: 'SGD', ...pending } }), { rest: long }, { move: 'SUCCESS' }],
+    gone,
+  ),
+  onPayments(
+    'dispute in dollars won',
+    0.3,
+    [dispute({ body: { currency: 'USD' } }), { rest: long }, { move: 'REVERSED' }],
+    undone,
+  ),
+  onPayments('refunded and disputed', 0.5, [refund({ share: some }), { rest: long }, dispute()], gone),
+  onPayments('disputed and refunded', 0.5, [dispute({ share: some }), { rest: long }, refund()], gone),
+  ...voids.map((first) =>
+    onPayments(
+      `voided, ${Object.values(first).join(' and ')} first`,
+      0.12,
+      [{ show: first }, { rest: long }, { show: { status: 'CANCELED', listed: 'VOIDED' } }],
+      gone,
+    ),
+  ),
+  ...voids.map((first) =>
+    onPayments(
+      `void taken back, ${Object.values(first).join(' and ')} first`,
+      0.1,
+      [{ show: first }, { rest: long }, { show: {} }],
+      undone,
+    ),
+  ),
+  ...['IN_REVIEW', 'FAILED'].map((status) =>
+    onPayments(`shown as ${status} for a while`, 0.5, [{ show: { status } }, { rest: long }, { show: {} }], kept),
+  ),
+  {
+    name: 'refunded by an operator',
+    weight: 14,
+    suits: isPaidWrong,
+    events: [{ until: 'review' }, { operator: 'refunds' }],
+    requires: { money: 'gone', ends: ['refunded'] },
+  },
+  {
+    name: 'reversed by the bank later',
+    weight: 3,
+    suits: isToPay,
+    events: [{ rest: short }, { bank: 'reverses' }],
+    requires: { money: 'gone', ends: ['returned'] },
+  },
+]
+
+/** A fate that waits for the end of the credit's hold: its loss cannot be revoked, and freezes the wallet. */
+export const afterCredit = (fate: Fate): Fate => ({
+  ...fate,
+  name: `${fate.name} after the credit`,
+  events: [{ until: 'credited' }, ...fate.events],
+})
+
+export const fateOf = (name: string): Fate => {
+  const found = fates.find((one) => one.name === name)
+  if (!found) throw new Error(`no fate is named "${name}"`)
+  return found
+}
+
+const paidEnds = { topup: 'credited', settlement: 'repaid' } as const
+
+/**
+ * Returns the statuses in which an item may end if it was played to its end. A payment whose money went away and came back
+ * waits for an operator if it had been recovered meanwhile.
+ */
+export function endsOf(plan: Plan, { requires }: Pick<Fate, 'requires'>): readonly string[] {
+  if (requires.ends) return requires.ends
+  switch (plan.kind) {
+    case 'topup':
+    case 'settlement': {
+      const whole = paidEnds[plan.kind]
+      if (plan.pays === 'never') return ['expired', 'awaiting_payment']
+      if (plan.pays === 'too little') return [plan.kind === 'topup' ? 'review' : whole]
+      if (plan.pays === 'too much') return ['review']
+      if (requires.money === 'gone') return ['revoked', 'refunded', 'review']
+      return requires.money === 'kept' ? [whole] : [whole, 'review']
+    }
+    case 'cashout': {
+      const isRefused = [refusedAccount, reversedAccount].includes(plan.accountNumber)
+      // The provider may refuse any payout. That its AUSD is returned exactly then is a rule of its own.
+      const ends = isRefused ? ['returned'] : ['paid', 'returned']
+      return plan.cancels === 'never' && plan.requests === 1 ? ends : [...ends, 'failed']
+    }
+    case 'send':
+      return ['sent']
+    case 'verification':
+      return [] // It is no item of the activity.
+  }
+}
