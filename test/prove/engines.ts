@@ -88,7 +88,7 @@ export const engines: readonly Engine[] = [
     hasHelp: true,
     proves: 'under faults of every kind, an audit from outside finds every unit and no leaked secret',
     minutes: 4,
-    run: ['test/world/run.ts'],
+    run: ['test/world/run.ts', 'campaign'],
     duration: '--minutes',
   },
   {
@@ -130,7 +130,7 @@ export const engines: readonly Engine[] = [
     hasHelp: true,
     proves: 'a kill at each named boundary of each money path, alone or in pairs',
     minutes: 12,
-    run: ['test/crashes/run.ts'],
+    run: ['test/world/run.ts', 'crashes'],
   },
   {
     name: 'guards',

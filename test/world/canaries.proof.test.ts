@@ -23,7 +23,7 @@ test('the campaign finds each of the three planted defects', async () => {
   for (let seed = 1; hidden.size > 0 && seed <= seedsMax; seed++) {
     const own = ['--seed', String(seed), '--minutes', '0.5', '--people', '14']
     const only = ['--faults', faults, '--flows', 'cash-out', '--quiet', quietSeconds]
-    const { code, out } = await copy.run('test/world/run.ts', ...own, ...only)
+    const { code, out } = await copy.run('test/world/run.ts', 'campaign', ...own, ...only)
     told.push(out)
     for (const one of [...hidden].filter((name) => traces[name].test(out))) {
       expect(code).toBe(1)

@@ -19,6 +19,8 @@ export type Unfinished = {
 /** What the services' database says. It proves nothing right: it names what is left, lost or unbalanced. */
 export type DatabaseFacts = {
   readonly unfinished: readonly Unfinished[]
+  /** AUSD (10⁻⁶) that each wallet owes for reversed payments, by the services' rows. */
+  readonly owed: ReadonlyMap<string, bigint>
   /** Rows of outboxes that are marked published, and the messages in the streams. */
   readonly published: readonly Noted[]
   readonly stored: readonly Stored[]

@@ -7,6 +7,7 @@ import { serviceNames } from '#shared/messages/topic'
 import { signalAll, withChildren } from '../support/processes'
 import { operate } from '../support/stack'
 import type { World } from './drivers/stack'
+import type { WorldDeed } from './record'
 
 /** Kinds of faults. A campaign meets each kind once before any repeats. */
 export const faultKinds = [
@@ -302,3 +303,53 @@ export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [
   ...chainFaults,
   ...operatorFaults,
 ]
+
+/** A fault of one item, which ends by what the item does. It begins before the item, and runs beside it. */
+export type ItemFault = (world: World, deed: WorldDeed) => Promise<void>
+
+/** Longest wait in ms for what ends the fault of an item. */
+const itemMaxMs = 90_000
+const rowsOf = (what: string, find: () => PromiseLike<readonly unknown[]>, deadlineMs = itemMaxMs) =>
+  waitUntil(what, async () => (await find()).length > 0, deadlineMs, 50)
+const idOf = (deed: WorldDeed): Promise<string> => waitUntil('an accepted item', () => deed.answer?.id, itemMaxMs)
+
+/** Faults that are aimed at one item. The database says when they have had their effect. */
+export const itemFaults = {
+  /** Services must poll the provider. It stays, because every item has it. */
+  webhooksLost: async ({ outside }) => {
+    await outside.faults({ webhooks: { drop: 1 } })
+  },
+  /**
+   * Makes the provider fail until the hold is extended. If the extending process was killed, it fails for 15 s: then the
+   * hold expires, and its check waits for the provider.
+   */
+  silentUntilExtended: async ({ outside, sql }, deed) => {
+    const id = await idOf(deed)
+    await rowsOf('the hold', () => sql`select id from payments.payments where id = ${id} and state = 'held'`)
+    await outside.faults({ api: { errorRate: 1 } })
+    const extended = () => sql`
+      select id from chain_relayer.operation
+      where kind = 'extend' and cause like ${`${id}%`} and state = 'settled'`
+    await rowsOf('the extension', extended, 15_000).catch(() => {})
+    await outside.calm()
+  },
+  /** Makes the provider accept a payout and lose its response; webhooks are lost too. */
+  orderUnanswered: async ({ outside, sql }, deed) => {
+    await outside.faults({ webhooks: { drop: 1 }, api: { timeoutAfterAccept: 1 } })
+    const id = await idOf(deed)
+    await rowsOf('an attempt', () => sql`select id from payouts.payouts where id = ${id} and attempts > 0`)
+    await outside.faults({ api: { timeoutAfterAccept: 0 } })
+  },
+  /** Makes the node refuse every first fee. */
+  feeRefusedUntilRaised: async ({ stack, sql }) => {
+    const raised = async () => {
+      const [row] = await sql`select count(*)::int as attempts from chain_relayer.attempt where attempt > 1`
+      return row!.attempts as number
+    }
+    const before = await raised()
+    stack.rpcProxy!.setFaults({ poolErrorRate: 1, poolWord: 'Transaction fee too low', stickyRefusals: true })
+    await waitUntil('a higher fee', async () => (await raised()) > before, itemMaxMs).finally(() =>
+      stack.rpcProxy!.setFaults({}),
+    )
+  },
+} satisfies { [name: string]: ItemFault }

@@ -43,6 +43,8 @@ type World = {
   left: bigint
   treasuryMicro: bigint
   unfinished: Unfinished[]
+  /** AUSD (10⁻⁶) that Ana owes by the services' rows. */
+  owed: bigint
   published: { schema: string; id: string; subject: string }[]
   breaks: string[]
   texts: { where: string; text: string }[]
@@ -123,6 +125,7 @@ function honest(): World {
     left: 10n,
     treasuryMicro: 99n,
     unfinished: [],
+    owed: 0n,
     published: [],
     breaks: [],
     texts: [],
@@ -165,7 +168,13 @@ function evidenceOf(world: World): Evidence {
     deeds: world.deeds,
     entries: world.entries,
     book: { ...book, payouts: world.payouts, chargebacks },
-    database: { unfinished: world.unfinished, published: world.published, stored, breaks: world.breaks },
+    database: {
+      unfinished: world.unfinished,
+      owed: new Map([[ana, world.owed]]),
+      published: world.published,
+      stored,
+      breaks: world.breaks,
+    },
     written: { texts: world.texts, secrets: [{ name: 'TREASURY_KEY', text: '0xabcdef0123456789' }] },
   }
 }
@@ -514,6 +523,26 @@ describe('the audit finds', () => {
     ],
     ['a difference in the books', (w) => void w.breaks.push('pay_9: 3 too little'), /own books: pay_9/],
     [
+      'a loss of which the services recorded a part',
+      (w) => {
+        w.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+        freeze(w, paidAtMs + 1_000)
+        w.owed = 2n
+      },
+      /owes 3 for a reversal and the services recorded 2/,
+    ],
+    [
+      'a cash-out of which a part was returned',
+      (w) => {
+        entry(w, 'out_1').status = 'returned'
+        w.payouts = [{ ...w.payouts[0]!, status: 'FAILED' }]
+        w.uses.set(`${treasury} ${chainRef('return:out_1')}`, [hash(5)])
+        w.transfers.push({ from: treasury, to: ana, valueMicro: 1n, hash: hash(5) })
+        w.treasuryMicro -= 1n
+      },
+      /out_1 of 2 was returned with 1/,
+    ],
+    [
       'a secret in a log',
       (w) => void w.texts.push({ where: 'log payments', text: 'key 0xabcdef0123456789' }),
       /log payments has TREASURY_KEY/,
@@ -547,6 +576,7 @@ describe('the audit accepts', () => {
       'a refund too shortly before the end of the hold, after which the wallet is frozen',
       (w) => {
         refundedWhileHeld(w, knownAtMs - 1_000)
+        w.owed = 3n
         played(w, 'gone')
         entry(w, 'pay_1').status = 'review'
         freeze(w, paidAtMs + 1_000)
@@ -610,6 +640,7 @@ test('a settlement paid too much repays its debt, and the rest waits for an oper
 test('a difference in the books that names an item in manual review is expected', () => {
   const { findings } = foundIn((world) => {
     world.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+    world.owed = 3n
     freeze(world, paidAtMs + 1_000)
     world.breaks.push('pay_1: the provider has 50000 less')
   })
@@ -635,6 +666,7 @@ test.each([
 test('the audit accepts a part refunded after its hold while the wallet is frozen', () => {
   const { findings, waiting } = foundIn((world) => {
     world.back.push({ status: 'SUCCEEDED', amount: 20_000 })
+    world.owed = 2n
     entry(world, 'pay_1').status = 'review'
     freeze(world, paidAtMs + 1_000)
   })
@@ -645,6 +677,7 @@ test('the audit accepts a part refunded after its hold while the wallet is froze
 test('the audit accepts money refunded after its hold while the wallet is frozen', () => {
   const { findings, waiting } = foundIn((world) => {
     world.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+    world.owed = 3n
     freeze(world, paidAtMs + 1_000)
   })
   expect(findings).toEqual([])

@@ -67,6 +67,12 @@ function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledg
     if (status === 'failed' && own.length + returns > 0) ledger.find(`${id} failed and moved money`)
     if (!['paid', 'returned', 'failed'].includes(status)) ledger.find(`${id} of ${wallet} has not completed: ${status}`)
     const deed = [...byNonce.values()].flat().find(({ answer }) => answer?.id === id)
+    const isReturn = (hash: string) => chain.uses(treasury, chainRef(`return:${id}`)).some((one) => one === hash)
+    const backMicro = sum(
+      chain.transfers.filter(({ to, hash }) => to === wallet && isReturn(hash)).map((one) => one.valueMicro),
+    )
+    if (deed && returns === 1 && backMicro !== deed.valueMicro)
+      ledger.find(`${id} of ${deed.valueMicro} was returned with ${backMicro}`)
     const fiatMinor = paid.length === 1 ? minorOf(paid[0].amount) : null
     if (deed?.answer && fiatMinor !== null && fiatMinor !== deed.answer.fiatMinor)
       ledger.find(`${id} paid ${fiatMinor} instead of ${deed.answer.fiatMinor}`)

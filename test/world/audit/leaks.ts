@@ -21,11 +21,11 @@ const isSecretName = /KEY|SECRET|PASSWORD|TOKEN/
 /** Least length of a secret; shorter values are common words or numbers. */
 const shortest = 12
 
-/** Returns the secrets. It reads `/proc` of the second instances, because an upgrade stops the first. */
+/** Returns the secrets. It reads `/proc` of the last instances, because an upgrade stops the first. */
 function secretsOf(stack: Stack): Secret[] {
   const secrets = new Map<string, string>()
   for (const name of serviceNames) {
-    const pid = stack.process(name, 2).pid()
+    const pid = stack.process(name, stack.gateways.length).pid()
     for (const line of readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')) {
       const [variable = '', ...rest] = line.split('=')
       const value = rest.join('=')

@@ -52,7 +52,7 @@ const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 export const isPayment = (deed: WorldDeed): deed is PaymentDeed => deed.kind === 'topup' || deed.kind === 'settlement'
 
 /** Audits the payments. Each loss must be recovered, or its wallet frozen. */
-export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger: Ledger): void {
+export function auditPayments({ deeds, book, chain, entries, database }: Evidence, ledger: Ledger): void {
   const promised = new Map(
     deeds.filter(isPayment).flatMap((one) => (one.answer ? [[one.answer.id, one] as const] : [])),
   )
@@ -77,7 +77,7 @@ export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger:
     if (deed?.answer && state) doubted.push({ id, deed, parts, capturedMinor: money.capturedMinor })
   }
   auditRefundOrders(book, promised, ledger)
-  judgeLosses(losses, chain, ledger)
+  judgeLosses(losses, chain, database.owed, ledger)
   const recovered = new Set([...losses].filter(([, { kept }]) => kept.length > 0).map(([wallet]) => wallet))
   judgeDoubts(doubted, recovered, chain, book, ledger)
   for (const ref of chain.refs)
@@ -218,12 +218,16 @@ function lossOf(losses: Losses, wallet: string): Loss {
   return known
 }
 
-/** Checks that recoveries do not exceed losses, and that an open loss freezes its wallet. */
-function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
+/** Checks that recoveries do not exceed losses, and that an open loss is recorded and freezes its wallet. */
+function judgeLosses(losses: Losses, chain: ChainFacts, owed: ReadonlyMap<string, bigint>, ledger: Ledger): void {
   const total = (all: readonly { micro: bigint }[]) => sum(all.map(({ micro }) => micro))
   for (const [wallet, { lost, kept, late, undone }] of losses) {
     const lackMicro = total(lost) - total(kept)
     const words = [...lost, ...kept].map((one) => one.words).join('; ')
+    const owedMicro = owed.get(wallet) ?? 0n
+    // What a late payment kept, or a loss that was undone, leaves open how much of it was a recovery.
+    if (lackMicro > 0n && owedMicro !== lackMicro && late.length + undone.length === 0)
+      ledger.find(`${wallet} owes ${lackMicro} for a reversal and the services recorded ${owedMicro}: ${words}`)
     if (lackMicro < 0n && -lackMicro <= total(undone))
       for (const { id } of undone) ledger.wait(id, `${id}: ${-lackMicro} was repaid for a loss that was undone`)
     else if (lackMicro < 0n) ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)

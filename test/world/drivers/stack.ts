@@ -20,7 +20,7 @@ import type { Entry, Evidence } from '../evidence'
 import type { Record } from '../record'
 import { openBalancer } from './balancer'
 import type { Scene } from './play'
-import { unfinishedIn } from './unfinished'
+import { owedIn, unfinishedIn } from './unfinished'
 import { openWire, type Wire } from './wire'
 
 /** `one` instance of each service, or two `copies` behind one address, with faulty connections to NATS and Postgres. */
@@ -104,13 +104,14 @@ export async function openWorld(topology: Topology, options: Partial<StackOption
       }),
       evidence: async (record, entries, whole) => {
         const { deeds } = record
-        const [book, chainFacts, unfinished] = await Promise.all([
+        const [book, chainFacts, unfinished, owed] = await Promise.all([
           outside.book(),
           readChain(
             place,
             deeds.map(({ wallet }) => wallet),
           ),
           unfinishedIn(sql),
+          owedIn(sql),
         ])
         const stored = whole ? await storedMessages(stack) : []
         return {
@@ -121,6 +122,7 @@ export async function openWorld(topology: Topology, options: Partial<StackOption
           treasury: place.treasury,
           database: {
             unfinished,
+            owed,
             stored,
             published: whole ? await notedAsPublished(stack) : [],
             breaks: whole

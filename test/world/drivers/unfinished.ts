@@ -23,3 +23,11 @@ export const unfinishedIn = (sql: Sql): Promise<Unfinished[]> =>
       union all select subject, id, created_at, published_at from payouts.outbox
       union all select subject, id, created_at, published_at from chain_relayer.outbox
     ) as outbox where published_at is null`
+
+/** Returns the AUSD (10⁻⁶) that each wallet owes for reversed payments. */
+export async function owedIn(sql: Sql): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await sql<{ wallet: string; micro: string }[]>`
+    select wallet, sum(greatest(lost_micro - made_good_micro, 0))::text as micro from payments.reversals
+    where cleared_at is null group by wallet`
+  return new Map(rows.map(({ wallet, micro }) => [wallet, BigInt(micro)]))
+}

@@ -1,8 +1,8 @@
 import { serviceNames } from '#shared/messages/topic'
-import { boundariesOf } from '../failures/failpoints'
+import { boundariesOf } from '../../../failures/failpoints'
 import { meaningOf, ofNoMoney } from './boundaries'
 import type { Tried } from './crashes'
-import type { Path } from './path'
+import type { Path } from './paths'
 
 export function lineOf({ path, kills, metIn, seconds, fault }: Tried): string {
   const met = metIn.map((count) => count ?? '-').join(' ')

@@ -1,5 +1,5 @@
 import type { Options } from './options'
-import type { Path } from './path'
+import type { Path } from './paths'
 
 /** A trial, with a kill at one boundary or at two in turn. */
 export type Trial = { readonly path: Path; readonly kills: readonly string[] }

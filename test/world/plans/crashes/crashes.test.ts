@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { topup } from '../../people'
 import { readOptions } from './options'
-import type { Path } from './path'
+import type { Path } from './paths'
 import { planOf } from './plan'
 import { tryKills } from './trial'
 
@@ -9,7 +10,7 @@ const path = (kind: Path['kind'], inPairs?: Path['inPairs']): Path => ({
   name: kind,
   boundaries: ['a', 'b', 'c:published:payments.paid'],
   ...(inPairs ? { inPairs } : {}),
-  begin: async () => async () => async () => {},
+  plan: topup(),
 })
 const some = [path('send'), path('cashout', 'all'), path('settlement', ['b'])]
 const plan = (...words: string[]) =>

@@ -1,4 +1,4 @@
-import { kinds, type Path } from './path'
+import { kinds, type Path } from './paths'
 
 /** Options of a run, which are printed at its end. */
 export type Options = {

@@ -1,0 +1,49 @@
+import type { Env } from '#infra/local/environment'
+import type { StackOptions } from '#infra/local/stack'
+import { serviceNames } from '#shared/messages/topic'
+import { quickChecks } from '../../../support/stack'
+
+/** Settings of a path that differ from those of the others. */
+export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
+  readonly holdSeconds?: number
+}
+
+/** Usual hold in seconds, which fits within a trial and leaves time for a kill before its last check. */
+const usualHoldSeconds = 5
+
+const quickEnv = {
+  gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
+  // A quote is requested before its item starts and must outlive restarts.
+  pricing: { QUOTE_TTL_MS: '300000' },
+  'chain-relayer': {},
+  'indexer-reader': {},
+  payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '2000', RECHECK_AFTER_MS: '1500' },
+  payouts: {
+    ...quickChecks.payouts,
+    RECHECK_AFTER_MS: '1500',
+    CASHOUT_REFUSED_DAY_MAX: '1000000', // The limit is high because a few users repeat every path.
+  },
+  sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
+}
+
+/** Settings in which payments polls each checkout and payouts reads the list first. */
+export const otherLists: Terms = {
+  payments: { PROVIDER_LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
+  payouts: { LIST_EVERY_MS: '300', RECHECK_AFTER_MS: '5000' },
+}
+
+/** Returns the options of a stack whose services all read their failpoints from one file. */
+export function stackOptionsOf(terms: Terms, failpointFile: string): Partial<StackOptions> {
+  const envOf = (name: keyof typeof quickEnv) => ({
+    ...quickEnv[name],
+    ...(name === 'payments' || name === 'payouts' ? terms[name] : {}),
+  })
+  const armed = (name: (typeof serviceNames)[number]) =>
+    [name, { ...envOf(name), FAILPOINT_FILE: failpointFile }] as const
+  return {
+    terms: { holdSeconds: terms.holdSeconds ?? usualHoldSeconds, minCycleSeconds: 0 },
+    env: { ...Object.fromEntries(serviceNames.map(armed)), sandbox: envOf('sandbox') },
+    restMaxMs: 100,
+    ackWaitMs: 4_000,
+  }
+}
