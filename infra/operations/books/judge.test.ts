@@ -345,6 +345,31 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
   })
 })
 
+test('judge takes no dispute in another currency for money that the provider balance lacks', async () => {
+  const bookedMinor = 20 * 1_625_000 - 10 * 32_500
+  const say = (amount: number) =>
+    run(`insert into books.balances (place, asset, amount, read_at)
+      values ('provider_id', 'IDR', ${amount}, now() + interval '1 hour')
+      on conflict (place, asset) do update set amount = excluded.amount`)
+  const balanceBreaks = async () => (await found()).filter(([rule]) => rule === 'provider_balance')
+  await run(`insert into books.checkpoints (source, read_to) values ('opening:ID', now())
+    on conflict (source) do nothing`)
+  const [before] = await run(
+    `select coalesce(sum(amount), 0)::int as amount from books.journal where account = 'provider_id'`,
+  )
+  const wholeMinor = bookedMinor + before!.amount
+  // The whole payment is booked as lost, and the provider lists the dispute in dollars only.
+  await run(posting('lost', 'pay_1', 'provider_id', 'IDR', -1_625_000))
+  await run(listed('chargeback', "'pay_1'", 'null', 'succeeded', 'USD'))
+  await say(wholeMinor - 1_625_000)
+  expect(await balanceBreaks()).toEqual([])
+  await say(wholeMinor - 1_600_000)
+  expect(await balanceBreaks()).toEqual([['provider_balance', 'provider_id', 'IDR', 25_000n]])
+  await run(posting('found', 'pay_1', 'provider_id', 'IDR', 1_625_000))
+  await run(unlisted)
+  await run('delete from books.balances')
+})
+
 test('every rule has a planted break that it reports', () => {
   expect(rules.map(({ name }) => name).filter((name) => !fired.has(name))).toEqual([])
 })

@@ -2,6 +2,10 @@ import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, sureMs, went
 
 const ahead = (place: string) =>
   `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
+/** Leaves out payments that are disputed in another currency: only the balance itself shows how much such a dispute took. */
+const aheadAtProvider = (place: string) =>
+  `coalesce((select sum(by_outside - by_journal) from figures f where f.place = ${place}
+    and not exists (select from money d where d.item = f.item and d.asset <> f.asset and d.status = 'succeeded')), 0)`
 const standing = (account: string, source = "<> 'chain'") =>
   `coalesce((select sum(amount) from standing where account = ${account} and source ${source}), 0)`
 
@@ -84,7 +88,7 @@ export const treasuryRules: readonly BookRule[] = [
         format('the provider holds %s, the journal %s, with %s in progress and up to %s more',
           b.amount, journal, ahead, leaving + coming) as about
       from books.balances b
-      cross join lateral (select ${standing('b.place')} as journal, ${ahead('b.place')} as ahead,
+      cross join lateral (select ${standing('b.place')} as journal, ${aheadAtProvider('b.place')} as ahead,
         coalesce((select sum(amount) from money m where 'provider_' || lower(m.account) = b.place
           and m.asset = b.asset and m.signed <= 0 and (status in ('pending', 'unknown')
             or changed_at > b.read_at - interval '5 minutes')), 0) as leaving,
