@@ -17,9 +17,12 @@ export function refuseWords(fault: string, usage: string): never {
   process.exit(2)
 }
 
-/** Reads the words of this process's command, prints help, and refuses a word that `config` does not allow. */
+/**
+ * Reads the words of this process's command, or those in `config`, prints help, and refuses a word that `config` does not
+ * allow.
+ */
 export function readWords<const T extends ParseArgsConfig>(usage: string, config: T): Words<T> {
-  const args = process.argv.slice(2)
+  const args = [...(config.args ?? process.argv.slice(2))]
   helpIfAsked(args, usage)
   try {
     return parseArgs<T>({ ...config, args })

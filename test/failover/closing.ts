@@ -1,37 +1,50 @@
 import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
-import type { Stack } from '#infra/local/stack'
 import type { ProcessDeath } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
-import { booksClose } from '../support/books'
-import { type Load, statesOf } from './load'
+import { audit } from '../world/audit/audit'
+import type { World } from '../world/drivers/stack'
+import { entriesOf } from '../world/quiet'
+import type { Load } from './load'
 
-export async function endOfLoad(stack: Stack, load: Load, deaths: readonly ProcessDeath[]): Promise<void> {
+type Attempt = { status: number | null }
+
+/** Ends the load and judges it: every accepted request has its outcome, and nothing is lost, doubled or unbalanced. */
+export async function endOfLoad(world: World, load: Load, deaths: readonly ProcessDeath[]): Promise<void> {
   await step('no service restarted', async () => {
     const told = deaths.map(({ name, how }) => `${name} (${how})`)
     expecting(told.length === 0, told.join(', '))
     return 'none'
   })
-  await step('the load ends and every accepted payment exists', async () => {
+  await step('the load ends and no request has failed', async () => {
     await load[Symbol.asyncDispose]()
     expecting(load.failures.length === 0, `request failed: ${load.failures[0]}`)
-    const states = await statesOf(stack, load.promised)
-    const lost = load.promised.filter((id) => !states.has(id))
-    expecting(lost.length === 0, `lost: ${lost.join(', ')}`)
-    return `${load.promised.length} payments`
+    return `${load.accepted().length} accepted requests`
   })
-  await step('every paid payment is credited', async () => {
+  await step('the audit finds nothing', async () => {
     const startedAt = Date.now()
-    const missing = async () => {
-      const states = await statesOf(stack, load.paid)
-      return load.paid.filter((id) => states.get(id) !== 'credited')
-    }
-    await waitUntil('all credits', async () => (await missing()).length === 0, 60_000, 300).catch(async () =>
-      expecting(false, `not credited: ${(await missing()).join(', ')}`),
+    await findNothing(world, load)
+    const endedMs = Date.now() - startedAt
+    const entries = await Promise.all(load.people.map(entriesOf))
+    const evidence = await world.evidence(load.record, entries.flat(), load.people)
+    const { findings } = audit(evidence)
+    expecting(findings.length === 0, findings.join('; '))
+    const taken = evidence.book.webhooks!.filter(({ attempts }) =>
+      attempts.some(({ status }: Attempt) => status === 200),
     )
-    return `${load.paid.length} payments, the last after ${seconds(Date.now() - startedAt)}`
+    const messages = evidence.database.stored.filter(({ stream }) => stream === 'WEBHOOKS').length
+    expecting(messages >= taken.length, `only ${messages} of ${taken.length} webhook deliveries are stored`)
+    return `after ${seconds(endedMs)}; ${evidence.database.published.length} messages and ${taken.length} webhook deliveries are stored`
   })
-  await step('the books balance', async () => {
-    await booksClose(stack)
-    return 'every unit is accounted for'
-  })
+}
+
+/** Waits until the audit of everything but streams, books and texts finds nothing. Throws what it finds in the end. */
+export async function findNothing(world: World, { people, record }: Pick<Load, 'people' | 'record'>): Promise<void> {
+  let findings: readonly string[] = []
+  const look = async () => {
+    const entries = await Promise.all(people.map(entriesOf))
+    findings = audit(await world.evidence(record, entries.flat())).findings
+    return findings.length === 0
+  }
+  await waitUntil('the audit to find nothing', look, 90_000, 300).catch(() => {})
+  expecting(findings.length === 0, findings.join('; '))
 }

@@ -1,11 +1,12 @@
 import type { Person, Reply } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
-import { query } from '../support/database'
-import { topUp } from '../support/flows'
-import { verifiedUsers } from '../support/people'
-import { insist } from '../support/requests'
+import { entryNow, insist, refusedAccount } from '../support/requests'
+import { play } from '../world/drivers/play'
+import type { World } from '../world/drivers/stack'
+import { type Fate, fateOf, plain } from '../world/fates'
+import { cashout, type Plan, send, topup } from '../world/people'
+import { openRecord, type PaymentDeed, type Record as WorldRecord } from '../world/record'
 
 /** Requests that an app makes, none of which publishes to JetStream. */
 const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = {
@@ -22,15 +23,29 @@ const payEveryMs = 500
 const payersMax = 50
 const peopleMax = 6
 
+/** What users do during a failover, in turn: mostly top-ups, by whose credits a recovery is measured. */
+const moving: readonly (readonly [Plan, Fate])[] = [
+  [topup(), plain],
+  [topup(), plain],
+  [cashout(), plain],
+  [topup(), plain],
+  [topup({ channel: 'CARDS' }), fateOf('refunded')],
+  [topup(), plain],
+  [cashout({ accountNumber: refusedAccount }), plain],
+  [send(100_000n), plain],
+]
+const has = { ausdMicro: 1_000_000_000n }
+
 /** A wait, from the first attempt to the 200. */
 type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
 
 export type Load = AsyncDisposable & {
   /** Errors of payers that stopped trying. */
   readonly failures: readonly string[]
-  /** Ids of accepted payments, oldest first. */
-  readonly promised: readonly string[]
-  readonly paid: readonly string[]
+  readonly people: readonly Person[]
+  readonly record: WorldRecord
+  /** Returns the ids of the accepted requests that move money. */
+  readonly accepted: () => readonly string[]
   readonly since: (startedAt: number) => string
   /** Returns the longest wait in ms, including pending requests. */
   readonly longestMs: (startedAt: number) => number
@@ -38,14 +53,22 @@ export type Load = AsyncDisposable & {
   readonly nextCredited: (withinMs?: number) => Promise<number>
 }
 
-export async function startLoad(stack: Stack): Promise<Load> {
-  const people = await verifiedUsers(stack, peopleMax)
+/** Starts a load of new users, or of those of an earlier load. */
+export async function startLoad(world: World, earlier?: Pick<Load, 'people' | 'record'>): Promise<Load> {
+  const record = earlier?.record ?? openRecord()
+  const join = async () => {
+    const person = await world.newPerson(has)
+    await world.outside.identity(person.wallet, 'approved')
+    await person.until('verification', (me) => me.verified, 60_000)
+    return person
+  }
+  const people = earlier?.people ?? (await Promise.all(Array.from({ length: peopleMax }, join)))
   const waits: Wait[] = []
   const open = new Set<Wait>()
   const checkouts: { answeredAt: number; waitedMs: number }[] = []
   const failures: string[] = []
-  const promised: string[] = []
-  const paid: string[] = []
+  /** Top-ups by QR that were paid, oldest first. */
+  const paid: { person: Person; id: string }[] = []
   let over = false
 
   const ask = async (question: string, person: Person) => {
@@ -62,30 +85,32 @@ export async function startLoad(stack: Stack): Promise<Load> {
     waits.push(wait)
   }
   const payers = new Set<Promise<void>>()
-  const pay = async (person: Person) => {
-    const { id } = await topUp(stack, person, {}, async (path, body) => {
+  const pay = async (person: Person, turn: number) => {
+    const [plan, fate] = moving[turn % moving.length]!
+    const patience = { deadlineMs: patienceMs, everyMs: askAgainMs }
+    const ask = async (path: string, body?: unknown) => {
       const askedAt = Date.now()
-      const patience = { deadlineMs: patienceMs, everyMs: askAgainMs }
-      const answer = await insist(person, path, body, patience)
-      if (path !== '/topups') return answer
-      checkouts.push({ answeredAt: Date.now(), waitedMs: Date.now() - askedAt })
-      promised.push(answer.paymentId)
-      return answer
-    })
-    paid.push(id)
+      const ok = await insist(person, path, body, patience)
+      if (path === '/topups') checkouts.push({ answeredAt: Date.now(), waitedMs: Date.now() - askedAt })
+      return { ok }
+    }
+    const before = record.deeds.length
+    await play(world.sceneOf(person, record, { ask }), plan, fate)
+    const deed = record.deeds.slice(before).find((one): one is PaymentDeed => one.wallet === person.wallet && isQr(one))
+    if (deed?.isPlayed) paid.push({ person, id: deed.answer!.id })
   }
-  const every = async (ms: number, work: (person: Person) => Promise<void>) => {
+  const every = async (ms: number, work: (person: Person, turn: number) => Promise<void>) => {
     for (let turn = 0; !over; turn += 1) {
       const startedAt = Date.now()
-      await work(people[turn % people.length]!)
+      await work(people[turn % people.length]!, turn)
       await pause(Math.max(0, startedAt + ms - Date.now()))
     }
   }
   const running = [
     ...Object.keys(questions).map((question) => every(askEveryMs, (one) => ask(question, one))),
-    every(payEveryMs, async (person) => {
+    every(payEveryMs, async (person, turn) => {
       if (payers.size >= payersMax) return
-      const payer = pay(person)
+      const payer = pay(person, turn)
         .catch((error: Error) => void failures.push(error.message))
         .finally(() => payers.delete(payer))
       payers.add(payer)
@@ -99,8 +124,9 @@ export async function startLoad(stack: Stack): Promise<Load> {
   const longestMs = (startedAt: number) => Math.max(0, ...seen(startedAt).map(({ waitedMs }) => waitedMs))
   return {
     failures,
-    promised,
-    paid,
+    people,
+    record,
+    accepted: () => record.deeds.flatMap(({ answer }) => (answer ? [answer.id] : [])),
     longestMs,
     since: (startedAt) => {
       const asked = seen(startedAt)
@@ -116,8 +142,9 @@ export async function startLoad(stack: Stack): Promise<Load> {
     },
     nextCredited: async (withinMs = 30_000) => {
       const [startedAt, before] = [Date.now(), paid.length]
-      const next = await waitUntil('the next payment', () => paid[before], withinMs)
-      await waitUntil('its credit', () => isCredited(stack, next), withinMs, 100)
+      const { person, id } = await waitUntil('the next payment', () => paid[before], withinMs)
+      const isCredited = () => entryNow(person, id, 'credited').then(Boolean, () => false)
+      await waitUntil('its credit', isCredited, withinMs, 100)
       return Date.now() - startedAt
     },
     [Symbol.asyncDispose]: async () => {
@@ -128,14 +155,5 @@ export async function startLoad(stack: Stack): Promise<Load> {
   }
 }
 
-const isCredited = async (stack: Stack, id: string) => (await statesOf(stack, [id])).get(id) === 'credited'
-
-/** Returns the states of payments; lost ones are missing. */
-export async function statesOf(stack: Stack, ids: readonly string[]): Promise<Map<string, string>> {
-  const list = ids.map((id) => `'${id}'`).join(', ')
-  const rows = await query<{ id: string; state: string }>(
-    stack,
-    `select id, state from payments.payments where id in (${list})`,
-  )
-  return new Map(rows.map(({ id, state }) => [id, state]))
-}
+/** Returns true for a top-up that is credited at once. */
+const isQr = ({ plan }: WorldRecord['deeds'][number]): boolean => plan.kind === 'topup' && plan.channel === 'QRIS'

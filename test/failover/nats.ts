@@ -1,15 +1,13 @@
 import type { JetStreamManager } from 'nats'
 import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
-import type { Stack } from '#infra/local/stack'
 import type { ProcessDeath } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
 import { passwordVariable } from '#infra/nats/server-environment'
 import { streams } from '#infra/nats/topology'
 import { type NatsCluster, startNatsCluster } from '../support/engines/nats-cluster'
-import { ownStack } from '../support/stack'
+import { openWorld } from '../world/drivers/stack'
 import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
-import { unstored } from './stored'
 
 /** Longest time of a request in ms, including retries. */
 const questionMaxMs = 2_000
@@ -18,7 +16,7 @@ const names = streams.map(({ name }) => name)
 export async function natsFailover(): Promise<void> {
   const deaths: ProcessDeath[] = []
   await using cluster = await startNatsCluster()
-  await using stack = await ownStack({
+  await using world = await openWorld('one', {
     own: {
       NATS_URL: cluster.url,
       NATS_REPLICAS: '3',
@@ -28,8 +26,8 @@ export async function natsFailover(): Promise<void> {
   })
   const admin = await cluster.connectAs('admin')
   const manager = await admin.jetstreamManager()
-  const load = await startLoad(stack)
-  const parts = { cluster, stack, manager, load }
+  const load = await startLoad(world)
+  const parts = { cluster, manager, load }
 
   await step(
     'three nodes, three replicas of every stream',
@@ -50,12 +48,11 @@ export async function natsFailover(): Promise<void> {
   await step('another node is killed; the rebuilt one is needed for a majority', () =>
     killUnderLoad(parts, async () => cluster.nodes[1]!.name),
   )
-  await endOfLoad(stack, load, deaths)
-  await step('every confirmed message is stored', () => unstored(stack, admin))
+  await endOfLoad(world, load, deaths)
   await admin.close()
 }
 
-type Parts = { cluster: NatsCluster; stack: Stack; manager: JetStreamManager; load: Load }
+type Parts = { cluster: NatsCluster; manager: JetStreamManager; load: Load }
 
 const allCurrent = (manager: JetStreamManager) =>
   waitUntil(

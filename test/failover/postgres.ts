@@ -2,7 +2,7 @@ import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
 import type { ProcessDeath } from '#infra/local/supervisor'
 import { pause } from '#platform/deadline'
 import { type PostgresPair, startPostgresPair } from '../support/engines/postgres-pair'
-import { ownStack } from '../support/stack'
+import { openWorld } from '../world/drivers/stack'
 import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
 
@@ -18,11 +18,11 @@ const silentMs = 4_000
 export async function postgresFailover(): Promise<void> {
   const deaths: ProcessDeath[] = []
   await using pair = await startPostgresPair({ durable: true })
-  await using stack = await ownStack({
+  await using world = await openWorld('one', {
     own: { DATABASE_URL: pair.adminUrl },
     onDeath: (death) => void deaths.push(death),
   })
-  const load = await startLoad(stack)
+  const load = await startLoad(world)
   await step(
     'a primary with a synchronous standby',
     async () => `a payment was credited after ${seconds(await load.nextCredited())}`,
@@ -32,16 +32,16 @@ export async function postgresFailover(): Promise<void> {
   await step('the primary is killed', () => replacePrimary(pair, load))
   await step('a new standby follows', () => attach(pair, load))
   await step('the primary is killed again', () => replacePrimary(pair, load))
-  await endOfLoad(stack, load, deaths)
+  await endOfLoad(world, load, deaths)
 }
 
 /** Suspends the standby. No payment may be accepted until it resumes. */
 async function silence(pair: PostgresPair, load: Load): Promise<string> {
   await pair.suspendStandby()
   await pause(underWayMs)
-  const before = load.promised.length
+  const before = load.accepted().length
   await pause(silentMs - underWayMs)
-  const promised = load.promised.length - before
+  const promised = load.accepted().length - before
   pair.resumeStandby()
   const creditedMs = await load.nextCredited()
   expecting(promised === 0, `${promised} payments were accepted that only the primary had`)

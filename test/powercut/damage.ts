@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expecting } from '#infra/compose/smoke-test/report'
-import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
-import { startLoad } from '../failover/load'
+import { findNothing } from '../failover/closing'
+import { type Load, startLoad } from '../failover/load'
 import { stopServices } from '../failures/lost-hour'
 import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { copy, takeBaseBackup } from '../support/engines/base-backup'
+import type { World } from '../world/drivers/stack'
 import type { Machine } from './machine'
 
 const pageBytes = 8_192
@@ -20,7 +21,8 @@ function flip(file: string, within = statSync(file).size): void {
 }
 
 /** Damages a page of a table. Postgres must name the page; the backup repairs it. */
-export async function damagePage(machine: Machine, stack: Stack): Promise<string> {
+export async function damagePage(machine: Machine, world: World, load: Load): Promise<string> {
+  const { stack } = world
   await stopServices(stack)
   using backup = await takeBaseBackup(machine)
   const [found] = await query<{ path: string }>(stack, `select pg_relation_filepath('payments.payments') as path`)
@@ -36,7 +38,7 @@ export async function damagePage(machine: Machine, stack: Stack): Promise<string
   rmSync(machine.dataDir, { recursive: true })
   await copy(backup.copied, machine.dataDir)
   await machine.start('postgres')
-  await worksAgain(stack)
+  await worksAgain(world, load)
   return `"${said}"; restored from the backup`
 }
 
@@ -44,7 +46,13 @@ export async function damagePage(machine: Machine, stack: Stack): Promise<string
  * Damages a stream. nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store
  * repairs it.
  */
-export async function damageStream(machine: Machine, stack: Stack, audit: () => Promise<unknown>): Promise<string> {
+export async function damageStream(
+  machine: Machine,
+  world: World,
+  load: Load,
+  audit: () => Promise<unknown>,
+): Promise<string> {
+  const { stack } = world
   await stopServices(stack)
   await machine.stop('nats-server')
   flip(blockOf(machine.storeDir, 'COMMANDS'))
@@ -65,15 +73,18 @@ export async function damageStream(machine: Machine, stack: Stack, audit: () => 
   rmSync(machine.storeDir, { recursive: true })
   await machine.start('nats-server')
   await stack.provision()
-  await worksAgain(stack)
+  await worksAgain(world, load)
   return `${noticed}; provisioned an empty store`
 }
 
-async function worksAgain(stack: Stack): Promise<void> {
+/** Starts the services and has the earlier users use them. What was lost on purpose is not judged: streams. */
+async function worksAgain(world: World, earlier: Load): Promise<void> {
+  const { stack } = world
   for (const name of serviceNames) stack.process(name).start()
-  const load = await startLoad(stack)
+  const load = await startLoad(world, earlier)
   await load.nextCredited(60_000)
   await load[Symbol.asyncDispose]()
+  await findNothing(world, load)
   await booksClose(stack)
 }
 

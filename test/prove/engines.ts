@@ -110,7 +110,7 @@ export const engines: readonly Engine[] = [
     hasHelp: true,
     proves: 'how soon all work is done after a minute without NATS, Postgres, chain or provider',
     minutes: 10,
-    run: ['test/outages/run.ts'],
+    run: ['test/world/run.ts', 'outages'],
   },
   {
     name: 'alerts',

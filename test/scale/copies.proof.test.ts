@@ -19,17 +19,18 @@ import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
 import { FlagOrder, PersonRule } from '#shared/messages/person'
 import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
-import { booksClose } from '../support/books'
 import { query } from '../support/database'
-import { type Ask, cashOut, type Flow, flowsEnding, send } from '../support/flows'
 import { bank } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'
+import { play } from '../world/drivers/play'
+import { plain } from '../world/fates'
+import { cashout, type Plan, send, settlement, topup } from '../world/people'
 import { type Load, startLoad } from './load'
 import { commandOf, commands, decisions, erasures, giveUpOne, outcomeOf, pauses } from './operator-commands'
 import { askEveryCopy } from './twice'
-import { expectExactly, failuresOf, openWorld, tellOf } from './world'
+import { ended, expectNothingFound, failuresOf, openLoadedWorld, tellOf } from './world'
 
-const world = await openWorld(4)
+const world = await openLoadedWorld(4)
 afterAll(() => world[Symbol.asyncDispose]())
 const { stack } = world
 
@@ -40,8 +41,6 @@ const copies = [1, 2] as const
 /** Services that may be killed without losing a request; one that a dead gateway has taken is lost. */
 const behindGateway = serviceNames.filter((name) => name !== 'gateway')
 
-const begun: Flow[] = []
-
 /** Works under load and expects that every request gets a 200 and every flow ends. */
 async function underLoad(what: string, work: (load: Load) => Promise<void>): Promise<Load> {
   const load = startLoad(world, paceMs)
@@ -49,9 +48,8 @@ async function underLoad(what: string, work: (load: Load) => Promise<void>): Pro
   await work(load)
   await pause(betweenMs)
   await load.stop()
-  begun.push(...load.begun)
-  const lastMs = await flowsEnding(load.begun, 60_000)
-  console.log(`${what}: ${tellOf(load.seen)}; ${load.begun.length} flows, the last ${lastMs} ms later`)
+  const lastMs = await ended(world, 60_000)
+  console.log(`${what}: ${tellOf(load.seen)}; ${world.record.deeds.length} flows, the last ${lastMs} ms later`)
   expect(failuresOf(load.seen)).toEqual([])
   return load
 }
@@ -109,14 +107,29 @@ describe('the same request, sent to both instances at once, is answered the same
     await same(QuoteTake, { quoteId: await quote(), requestFingerprint: 'a' })
   })
 
-  test('for a top-up: one checkout is opened', async () => {
-    const quoteId = await quote()
-    const topup = { wallet, amount: '500000', method: 'qr' as const, quoteId }
-    const { paymentId: id, ausd } = await same(TopupCreate, topup)
+  /** Plays a plan whose requests go to both instances at once. */
+  const playOnBoth = async (plan: Plan) => {
+    const asked: { readonly [path: string]: Question } = {
+      '/topups': TopupCreate,
+      '/settlements': SettlementCreate,
+      '/cashouts': CashoutCreate,
+      '/sends': SendCreate,
+    }
+    const ask = async (path: string, body?: unknown) => {
+      const question = asked[path]
+      if (!question) return { ok: await person.insist(path, body).then(({ body: answer }) => answer) }
+      return { ok: await same(question, { wallet, ...(body as object) } as never) }
+    }
+    await play(world.sceneOf(person, world.record, { ask }), plan, plain)
+    return world.record.deeds.at(-1)!.answer!.id
+  }
+  const expectOneCheckout = async (id: string) => {
     const { sessions } = await world.outside.book()
     expect(sessions!.filter((one) => JSON.stringify(one).includes(id))).toHaveLength(1)
-    await world.outside.pay(id, 'QRIS')
-    begun.push({ kind: 'topup', person, id, micro: BigInt(ausd), ends: ['credited'] })
+  }
+
+  test('for a top-up: one checkout is opened', async () => {
+    await expectOneCheckout(await playOnBoth(topup({ amountMinor: 500_000 })))
   })
 
   test('for the cancellation of a checkout', async () => {
@@ -127,23 +140,13 @@ describe('the same request, sent to both instances at once, is answered the same
   })
 
   test('for a settlement: one checkout is opened', async () => {
-    await flowsEnding(begun, 30_000) // The top-up allows a draw.
-    await person.draw(1_000_000n)
-    const { paymentId } = await same(SettlementCreate, { wallet, quoteId: await quote() })
-    const { sessions } = await world.outside.book()
-    expect(sessions!.filter((one) => JSON.stringify(one).includes(paymentId))).toHaveLength(1)
-    await world.outside.pay(paymentId, 'BCA_VIRTUAL_ACCOUNT')
+    await ended(world, 60_000) // The top-up allows a draw.
+    await expectOneCheckout(await playOnBoth(settlement({ drawMicro: 1_000_000n })))
     await person.until('the debt being repaid', (me) => me.drawn === '0')
   })
 
-  test('for a cash-out', async () => {
-    const ask: Ask = (_, body) => same(CashoutCreate, { wallet, ...body } as never)
-    begun.push(await cashOut(stack, person, { ausdMicro: 2_000_000n }, ask))
-  })
-
-  test('for a send', async () => {
-    begun.push(await send(person, 100_000n, (_, body) => same(SendCreate, { wallet, ...body } as never)))
-  })
+  test('for a cash-out', async () => void (await playOnBoth(cashout())))
+  test('for a send', async () => void (await playOnBoth(send(100_000n))))
 
   test('for a check of a bank account: one request to the provider', async () => {
     await same(AccountCheck, { wallet, bank })
@@ -195,8 +198,9 @@ describe("an operator's command, sent to both instances at once, takes effect on
     expect(await outcomeOf(stack, ReviewResolve, resolve)).toBe('done')
     await stateIs('refunded')
     const { refunds = [] } = await world.outside.book()
-    expect(refunds).toHaveLength(1)
-    expect(refunds[0]).toMatchObject({ amount: 400_000, status: 'SUCCEEDED' })
+    const ordered = refunds.filter(({ reference_id: of }) => String(of).startsWith(`ordered-${paymentId}`))
+    expect(ordered).toHaveLength(1)
+    expect(ordered[0]).toMatchObject({ amount: 400_000, status: 'SUCCEEDED' })
   })
 
   test('a decision about the person of a wallet', async () => {
@@ -264,7 +268,6 @@ describe('the lanes', () => {
 })
 
 test('after the restarts nothing was done twice, and the books balance', async () => {
-  await flowsEnding(begun, 30_000)
-  await expectExactly(world, begun)
-  await booksClose(stack)
+  await ended(world, 60_000)
+  await expectNothingFound(world)
 })

@@ -1,8 +1,6 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Person, Reply } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
 import { pause } from '#platform/deadline'
-import { type Ask, cashOut, type Flow, send, topUp } from '../support/flows'
 
 export type CallResult = {
   readonly path: string
@@ -11,11 +9,18 @@ export type CallResult = {
   readonly tookMs: number
   readonly said: string
 }
-type World = { readonly stack: Stack; readonly people: readonly Person[] }
+
+/** Sends a request once. Throws unless the response is a 200. */
+export type SendOnce = (path: string, body?: unknown) => Promise<Reply['body']>
+
+export type LoadTerms = {
+  readonly people: readonly Person[]
+  /** Moves money of a user; `turn` counts these units of work. */
+  readonly move: (person: Person, turn: number, send: SendOnce) => Promise<void>
+}
 
 export type Load = {
   readonly seen: readonly CallResult[]
-  readonly begun: readonly Flow[]
   readonly stop: () => Promise<void>
 }
 
@@ -23,16 +28,18 @@ export type Load = {
 const moneyEvery = 8
 
 /** Starts units of work at fixed intervals (an open loop), without retries. */
-export function startLoad({ stack, people }: World, everyMs: number): Load {
+export function startLoad({ people, move }: LoadTerms, everyMs: number): Load {
   const seen: CallResult[] = []
-  const begun: Flow[] = []
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
   const act = async (index: number) => {
     const person = people[index % people.length]!
-    const ask: Ask = async (path, body) => (await noted(seen, path, () => person.post(path, body))).body
+    const send: SendOnce = async (path, body) => {
+      const call = () => (body === undefined ? person.get(path) : person.post(path, body))
+      return (await noted(seen, path, call)).body
+    }
     if (index % moneyEvery > 0) await read(person, seen)
-    else begun.push(await moving[(index / moneyEvery) % moving.length]!(stack, person, ask))
+    else await move(person, index / moneyEvery, send)
   }
   const begin = (index: number) => {
     const work = act(index)
@@ -54,7 +61,6 @@ export function startLoad({ stack, people }: World, everyMs: number): Load {
   const ended = run()
   return {
     seen,
-    begun,
     stop: async () => {
       stopping.abort()
       await ended
@@ -92,9 +98,3 @@ async function read(person: Person, seen: CallResult[]): Promise<void> {
     }),
   ])
 }
-
-const moving: readonly ((stack: Stack, person: Person, ask: Ask) => Promise<Flow>)[] = [
-  (stack, person, ask) => topUp(stack, person, {}, ask),
-  (stack, person, ask) => cashOut(stack, person, { ausdMicro: 2_000_000n }, ask),
-  (_, person, ask) => send(person, 100_000n, ask),
-]

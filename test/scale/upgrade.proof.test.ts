@@ -1,18 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
 import { pause } from '#platform/deadline'
 import { serviceNames } from '#shared/messages/topic'
-import { booksClose } from '../support/books'
-import { flowsEnding } from '../support/flows'
 import { checkedOut } from '../world/drivers/older'
 import { startLoad } from './load'
-import { expectExactly, failuresOf, openWorld, tellOf } from './world'
+import { ended, expectNothingFound, failuresOf, openLoadedWorld, tellOf } from './world'
 
 const from = process.env.UPGRADE_FROM ?? 'HEAD^'
 const older = checkedOut(from)
 afterAll(() => older[Symbol.dispose]())
 
 // Schema, catalogue and contract are this commit's; the first instance of each service is older.
-const world = await openWorld(4, {
+const world = await openLoadedWorld(4, {
   codeDir: (copy) => (copy === 1 ? older.dir : undefined),
 })
 afterAll(() => world[Symbol.asyncDispose]())
@@ -31,9 +29,8 @@ test(`services of ${from} and of this commit work side by side, until the older 
     await pause(betweenMs)
   }
   await load.stop()
-  const lastMs = await flowsEnding(load.begun, 60_000)
-  console.log(`${tellOf(load.seen)}; ${load.begun.length} flows, the last ${lastMs} ms later`)
+  const lastMs = await ended(world, 60_000)
+  console.log(`${tellOf(load.seen)}; ${world.record.deeds.length} flows, the last ${lastMs} ms later`)
   expect(failuresOf(load.seen)).toEqual([])
-  await expectExactly(world, load.begun)
-  await booksClose(stack)
+  await expectNothingFound(world)
 })

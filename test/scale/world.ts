@@ -1,32 +1,49 @@
 import { expect } from 'bun:test'
-import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
-import type { Stack, StackOptions } from '#infra/local/stack'
-import { expectOnceEach, type Flow } from '../support/flows'
-import { verifiedUsers } from '../support/people'
-import { openCopies } from '../world/drivers/stack'
-import type { CallResult } from './load'
+import type { StackOptions } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { refusedAccount } from '../support/requests'
+import { audit } from '../world/audit/audit'
+import { play, type Scene } from '../world/drivers/play'
+import { openWorld, type World } from '../world/drivers/stack'
+import { type Fate, fateOf, plain } from '../world/fates'
+import { cashout, type Plan, send, topup } from '../world/people'
+import { entriesOf } from '../world/quiet'
+import { openRecord, type Record } from '../world/record'
+import type { CallResult, LoadTerms, SendOnce } from './load'
 
-export type World = AsyncDisposable & {
-  readonly stack: Stack
-  readonly outside: ReturnType<typeof outsideOf>
-  readonly people: readonly Person[]
-}
+/** Copies of every service, with verified users whose money a load may move. */
+export type LoadedWorld = World & LoadTerms & { readonly record: Record }
 
 /** AUSD (10⁻⁶) of each user at the start, enough for a whole suite. */
-const startMicro = 500_000_000n
+const has = { ausdMicro: 500_000_000n }
 
-export async function openWorld(peopleMax: number, options: Partial<StackOptions> = {}): Promise<World> {
-  const copies = await openCopies(options)
-  const { stack, info } = copies
-  const { dir, adminUrl } = stack
-  const people = await verifiedUsers({ info, dir, adminUrl }, peopleMax, { ausdMicro: startMicro })
-  return {
-    stack,
-    people,
-    outside: outsideOf(info),
-    [Symbol.asyncDispose]: () => copies[Symbol.asyncDispose](),
+/** What the users of a load do, in turn. A refund within the hold freezes nobody, so no request may be refused. */
+const moving: readonly (readonly [Plan, Fate])[] = [
+  [topup(), plain],
+  [cashout(), plain],
+  [send(100_000n), plain],
+  [topup({ channel: 'CARDS' }), fateOf('refunded')],
+  [cashout({ accountNumber: refusedAccount }), plain],
+]
+
+/** Opens two instances of each service. `options.env` overrides the suites' defaults. */
+export async function openLoadedWorld(peopleMax: number, options: Partial<StackOptions> = {}): Promise<LoadedWorld> {
+  const world = await openWorld('copies', options)
+  const join = async () => {
+    const person = await world.newPerson(has)
+    await world.outside.identity(person.wallet, 'approved')
+    await person.until('verification', (me) => me.verified, 60_000)
+    return person
   }
+  const people = await Promise.all(Array.from({ length: peopleMax }, join))
+  const record = openRecord()
+  const move = async (person: Person, turn: number, once: SendOnce) => {
+    const [plan, fate] = moving[turn % moving.length]!
+    const ask: Scene['ask'] = async (path, body) => ({ ok: await once(path, body) })
+    await play(world.sceneOf(person, record, { ask }), plan, fate)
+  }
+  return { ...world, people, record, move, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
 export const failuresOf = (seen: readonly CallResult[]): string[] =>
@@ -40,9 +57,24 @@ export function tellOf(seen: readonly CallResult[]): string {
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
 }
 
-/** Expects that these flows took effect once each, and that the bank got no other request. */
-export async function expectExactly({ stack, outside }: World, flows: readonly Flow[]) {
-  await expectOnceEach(stack, flows)
-  const { payouts } = await outside.book()
-  expect(payouts).toHaveLength(flows.filter(({ kind }) => kind === 'cashout').length)
+/** Waits until the audit finds nothing. Returns the ms, or throws what it finds. */
+export async function ended({ people, record, evidence }: LoadedWorld, deadlineMs: number): Promise<number> {
+  const startedAt = performance.now()
+  let findings: readonly string[] = []
+  const look = async () => {
+    const entries = await Promise.all(people.map(entriesOf))
+    findings = audit(await evidence(record, entries.flat())).findings
+    return findings.length === 0
+  }
+  await waitUntil('the audit to find nothing', look, deadlineMs, 250).catch((error: Error) => {
+    throw new Error([error.message, ...findings].join('\n'))
+  })
+  return Math.round(performance.now() - startedAt)
+}
+
+/** Expects that nothing is lost, doubled or unbalanced, also in the streams, books and logs. */
+export async function expectNothingFound({ people, record, evidence }: LoadedWorld) {
+  const entries = await Promise.all(people.map(entriesOf))
+  const { findings } = audit(await evidence(record, entries.flat(), people))
+  expect(findings).toEqual([])
 }

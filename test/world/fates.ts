@@ -161,7 +161,8 @@ export const fates: readonly Fate[] = [
       `voided, ${Object.values(first).join(' and ')} first`,
       0.12,
       [{ show: first }, { rest: long }, { show: { status: 'CANCELED', listed: 'VOIDED' } }],
-      gone,
+      // A payment that is voided before the services have seen it was never paid.
+      { money: 'gone', ends: ['revoked', 'refunded', 'review', 'expired'] },
     ),
   ),
   ...voids.map((first) =>

@@ -26,6 +26,15 @@ test('every service, also the gateway, is frozen for longer than any lease that 
   expect(frozenMs[1]).toBeGreaterThan(feedLeaseMs)
 })
 
+test('the two instances of a service are never frozen for long at the same time', () => {
+  for (const name of serviceNames) {
+    const [one, other] = faultsWith(new Map()).filter(
+      ({ kind, targets }) => kind === 'freeze' && targets.some((target) => target.startsWith(`${name} `)),
+    )
+    expect(one!.targets.filter((target) => other!.targets.includes(target))).toHaveLength(1)
+  }
+})
+
 test('every kind of fault has a fault', () => {
   const kinds = new Set(faultsWith(new Map(serviceNames.map((name) => [name, ['a step']]))).map(({ kind }) => kind))
   expect([...kinds].sort()).toEqual([...faultKinds].sort())
@@ -34,6 +43,6 @@ test('every kind of fault has a fault', () => {
 test('after an upgrade has stopped the first instances, the second ones are still killed between two steps', () => {
   const retired = new Set(serviceNames.map((name) => targetOf(name, 1)))
   const faults = faultsWith(new Map(serviceNames.map((name) => [name, ['a step']])))
-  const left = faults.filter(({ target }) => !retired.has(target)).map(({ name }) => name)
+  const left = faults.filter(({ targets }) => !targets.some((target) => retired.has(target))).map(({ name }) => name)
   for (const name of serviceNames) expect(left).toContain(`an instance of ${name} is killed between two steps`)
 })

@@ -26,8 +26,8 @@ export const faultKinds = [
 export type Fault = {
   readonly name: string
   readonly kind: (typeof faultKinds)[number]
-  /** Target of the fault. Faults of one target never overlap, because ending one would end the other. */
-  readonly target: string
+  /** Targets of the fault. Faults of one target never overlap, because ending one would end the other. */
+  readonly targets: readonly string[]
   /** Shortest and longest duration in ms. */
   readonly lastsMs: readonly [number, number]
   readonly begin: (world: World, chance: Random) => (() => void | Promise<void>) | Promise<() => void>
@@ -42,7 +42,7 @@ export const targetOf = (name: StackProcess, copy: number): string => `${name} $
 const killed = (name: StackProcess, copy?: number): Fault => ({
   name: `${name}${copy === 2 ? ' (second instance)' : ''} is killed`,
   kind: 'kill',
-  target: targetOf(name, copy ?? 1),
+  targets: [targetOf(name, copy ?? 1)],
   lastsMs: moment,
   begin: ({ stack }) => {
     stack.process(name, copy).kill('SIGKILL')
@@ -61,12 +61,14 @@ const frozen = (name: StackProcess, copy: number): Fault => ({
   ...paused(name, frozenMs, copy),
   name: `${name}${copy === 2 ? ' (second instance)' : ''} is frozen for longer than its leases`,
   kind: 'freeze',
+  // While one instance is frozen, the other must do its work.
+  targets: [targetOf(name, copy), `freeze of ${name}`],
 })
 
 const paused = (name: StackProcess, lastsMs: readonly [number, number], copy?: number): Fault => ({
   name: `${name}${copy === 2 ? ' (second instance)' : ''} is paused`,
   kind: 'pause',
-  target: targetOf(name, copy ?? 1),
+  targets: [targetOf(name, copy ?? 1)],
   lastsMs,
   begin: ({ stack }) => {
     const pids = withChildren([stack.process(name, copy).pid()])
@@ -104,7 +106,7 @@ const atFailpoint = (name: (typeof serviceNames)[number], points: readonly strin
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,
   kind: 'failpoint',
-  target: `failpoint of ${name}`,
+  targets: [`failpoint of ${name}`],
   begin: async ({ stack }, chance) => {
     const point = points[chance.belowMs(points.length)]!
     await Bun.write(stack.failpointFile(name), point)
@@ -120,7 +122,7 @@ const wireFault = (
 ): Fault => ({
   name: `connections to ${to} ${what}`,
   kind: 'network',
-  target: `wire ${to}`,
+  targets: [`wire ${to}`],
   lastsMs,
   begin,
 })
@@ -160,7 +162,7 @@ const provider = (
   name: what,
   kind,
   // The sandbox has one setting for all faults of its API.
-  target: kind === 'webhooks' ? 'webhooks' : 'provider',
+  targets: [kind === 'webhooks' ? 'webhooks' : 'provider'],
   lastsMs,
   begin: async ({ outside }, chance) => {
     const section = kind === 'webhooks' ? 'webhooks' : 'api'
@@ -223,7 +225,7 @@ const chain = (
 ): Fault => ({
   name: what,
   kind: 'chain',
-  target: 'rpc',
+  targets: ['rpc'],
   lastsMs,
   begin: ({ stack }, chance) => {
     stack.rpcProxy!.setFaults({ ...faults, seed: chance.belowMs(1_000_000) })
@@ -263,7 +265,7 @@ const operatorFaults: readonly Fault[] = [
   {
     name: 'an operator pauses relaying',
     kind: 'operator',
-    target: 'pause of relaying',
+    targets: ['pause of relaying'],
     lastsMs: [3_000, 20_000],
     begin: async ({ stack }) => {
       const set = (verb: 'pause' | 'resume') => async () =>
@@ -353,3 +355,31 @@ export const itemFaults = {
     )
   },
 } satisfies { [name: string]: ItemFault }
+
+/** Something that the services depend on, and how it is taken away and given back. */
+export type Dependency = {
+  readonly name: 'nats' | 'postgres' | 'chain' | 'provider'
+  readonly take: (world: World) => Promise<void>
+  readonly giveBack: (world: World) => Promise<void>
+}
+
+const stopped = (process: 'nats-server' | 'postgres') => ({
+  take: ({ stack }: World) => stack.process(process).stop('SIGKILL'),
+  giveBack: async ({ stack }: World) => void stack.process(process).start(),
+})
+
+export const dependencies: readonly Dependency[] = [
+  { name: 'nats', ...stopped('nats-server') },
+  { name: 'postgres', ...stopped('postgres') },
+  {
+    name: 'chain',
+    take: async ({ stack }) => stack.rpcProxy!.setFaults({ disconnectRate: 1 }),
+    giveBack: async ({ stack }) => stack.rpcProxy!.setFaults({}),
+  },
+  {
+    // Every request gets a 500, and no webhook is sent.
+    name: 'provider',
+    take: async ({ outside }) => void (await outside.faults({ api: { errorRate: 1 }, webhooks: { drop: 1 } })),
+    giveBack: async ({ outside }) => void (await outside.faults({ api: noFaults.api, webhooks: noFaults.webhooks })),
+  },
+]

@@ -1,9 +1,14 @@
 import { refuseWords } from '#infra/local/words'
 import { campaign } from './plans/campaign-main'
 import { crashes } from './plans/crashes/main'
+import { outages } from './plans/outages-main'
 
 /** Plans that this world can play. Each prints what it found, and `--help` its options. */
-const plans: { readonly [name: string]: (words: readonly string[]) => Promise<number> } = { campaign, crashes }
+const plans: { readonly [name: string]: (words: readonly string[]) => Promise<number> } = {
+  campaign,
+  crashes,
+  outages,
+}
 
 const [name = '', ...words] = process.argv.slice(2)
 const plan = plans[name]

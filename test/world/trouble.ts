@@ -64,8 +64,8 @@ export async function makeTrouble(
   while (!signal.aborted) {
     const fault = draw()
     const lastsMs = between(fault.lastsMs)
-    if (!busy.has(fault.target) && !world.retired.has(fault.target)) {
-      busy.add(fault.target)
+    if (!fault.targets.some((target) => busy.has(target) || world.retired.has(target))) {
+      for (const target of fault.targets) busy.add(target)
       wanted.delete(fault.kind)
       const work = run(fault, lastsMs)
         .catch((error: Error) => {
@@ -73,7 +73,7 @@ export async function makeTrouble(
           if (happened.every(({ kind }) => kind !== fault.kind)) wanted.add(fault.kind)
         })
         .finally(() => {
-          busy.delete(fault.target)
+          for (const target of fault.targets) busy.delete(target)
           running.delete(work)
         })
       running.add(work)

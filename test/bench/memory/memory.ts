@@ -1,8 +1,9 @@
+import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { pause } from '#platform/deadline'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 import { startLoad } from '../../scale/load'
-import { flowsEnding } from '../../support/flows'
+import { type Ask, cashOut, type Flow, flowsEnding, send, topUp } from '../../support/flows'
 import { verifiedUsers } from '../../support/people'
 import { against, type Figure } from '../figure'
 import type { Options } from '../options'
@@ -24,7 +25,11 @@ export async function benchMemory(stack: Stack, options: Options): Promise<Figur
   await pause(restMs)
   const rest = sampled(stack, 0)
 
-  const load = startLoad({ stack, people }, paceMs)
+  const begun: Flow[] = []
+  const move = async (person: Person, turn: number, ask: Ask) => {
+    begun.push(await moving[turn % moving.length]!(stack, person, ask))
+  }
+  const load = startLoad({ people, move }, paceMs)
   const startedAt = performance.now()
   const samples: Sample[] = []
   const minutesNow = () => (performance.now() - startedAt) / 60_000
@@ -35,7 +40,7 @@ export async function benchMemory(stack: Stack, options: Options): Promise<Figur
   await load.stop()
   const failed = load.seen.filter(({ status }) => status !== 200)
   if (failed.length > 0) throw new Error(`${failed.length} requests failed, the first: ${JSON.stringify(failed[0])}`)
-  await flowsEnding(load.begun, 60_000)
+  await flowsEnding(begun, 60_000)
   await pause(restMs)
   const after = sampled(stack, minutesNow())
 
@@ -51,6 +56,12 @@ export async function benchMemory(stack: Stack, options: Options): Promise<Figur
     ...serviceNames.flatMap((name) => figuresOf(name, { rest, samples, after, bare })),
   ]
 }
+
+const moving: readonly ((stack: Stack, person: Person, ask: Ask) => Promise<Flow>)[] = [
+  (stack, person, ask) => topUp(stack, person, {}, ask),
+  (stack, person, ask) => cashOut(stack, person, { ausdMicro: 2_000_000n }, ask),
+  (_, person, ask) => send(person, 100_000n, ask),
+]
 
 type Sample = { readonly atMinutes: number; readonly held: Readonly<Record<ServiceName, Held>> }
 

@@ -9,7 +9,7 @@ import type { Event, Fate } from '../fates'
 import { type CashoutPlan, type PaymentPlan, type Plan, pairOf, type SendPlan, type VerificationPlan } from '../people'
 import type { CashoutDeed, Doubt, PaymentDeed, Record, SendDeed, VerificationDeed, WorldDeed } from '../record'
 import { atProvider } from './at-provider'
-import { ask, usualPatienceMs } from './client'
+import type { Answered } from './client'
 
 /** Everything that playing a user needs. */
 export type Scene = {
@@ -19,15 +19,18 @@ export type Scene = {
   readonly chance: Random
   readonly treasury: Address
   readonly signal: AbortSignal
-  readonly patienceMs?: number
+  /** Sends a request until it is answered. Returns null if its outcome is unknown. */
+  readonly ask: (path: string, body?: unknown) => Promise<Answered | null>
   /** Has an operator refund a payment in review. Returns false if it was not done. */
   readonly refundByOperator: (paymentId: string) => Promise<boolean>
 }
 
 /** A plan that is prepared up to its own request: with its quote, its debt, its signature. */
 export type Prepared = {
-  /** Sends the request, and pays. */
-  readonly act: () => Promise<void>
+  /** Sends the request. */
+  readonly ask: () => Promise<void>
+  /** Pays what was accepted, for which nothing else needs a payment. */
+  readonly pay: () => Promise<void>
   /** Plays the fate of what `act` began. */
   readonly befall: () => Promise<void>
   readonly deed: WorldDeed
@@ -51,12 +54,18 @@ export function prepare(scene: Scene, plan: Plan, fate: Fate): Promise<Prepared 
 /** Plays a plan and its fate from beginning to end. */
 export async function play(scene: Scene, plan: Plan, fate: Fate): Promise<void> {
   const prepared = await prepare(scene, plan, fate)
-  await prepared?.act()
-  await prepared?.befall()
+  if (!prepared) return
+  await act(prepared)
+  await prepared.befall()
 }
 
-const asking = ({ record, person, patienceMs = usualPatienceMs }: Scene, path: string, body?: unknown) =>
-  ask(record, person, path, body, patienceMs)
+/** Sends the request, and pays. */
+export async function act({ ask, pay }: Prepared): Promise<void> {
+  await ask()
+  await pay()
+}
+
+const nothingToPay = async () => {}
 
 const commonOf = ({ person: { wallet } }: Scene, { name, requires }: Fate) => ({
   wallet,
@@ -68,7 +77,7 @@ const commonOf = ({ person: { wallet } }: Scene, { name, requires }: Fate) => ({
 })
 
 async function quoteOf(scene: Scene, pair: string): Promise<string | undefined> {
-  const answered = await asking(scene, '/quote', { pair })
+  const answered = await scene.ask('/quote', { pair })
   return answered && 'ok' in answered ? answered.ok.id : undefined
 }
 
@@ -95,7 +104,7 @@ async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Prom
   const open = async (quoteId: string, deed: PaymentDeed) => {
     const method = plan.channel === 'CARDS' ? 'card' : 'qr'
     const body = kind === 'topup' ? { amount: String(plan.amountMinor), method, quoteId } : { quoteId }
-    const answered = await asking(scene, kind === 'topup' ? '/topups' : '/settlements', body)
+    const answered = await scene.ask(kind === 'topup' ? '/topups' : '/settlements', body)
     if (answered && 'refused' in answered) deed.refused = answered.refused
     if (!answered || 'refused' in answered) return
     const { paymentId, ausd, fiat } = answered.ok
@@ -125,11 +134,12 @@ async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Prom
   let isPaid = false
   return {
     deed,
-    act: async () => {
+    ask: async () => {
       await open(quoteId, deed)
-      if (!deed.answer) return
-      if (replaced) replaced.isPlayed = true
-      isPaid = await pay(scene, deed)
+      if (deed.answer && replaced) replaced.isPlayed = true
+    },
+    pay: async () => {
+      isPaid = deed.answer !== null && (await pay(scene, deed))
     },
     befall: async () => {
       deed.isPlayed = isPaid && (await playEvents(scene, deed, fate))
@@ -172,9 +182,9 @@ async function prepareCashout(scene: Scene, plan: CashoutPlan, fate: Fate): Prom
     record.note<CashoutDeed>({ ...commonOf(scene, fate), kind: 'cashout', plan, nonce, valueMicro, answer: null }),
   )
   const [deed] = deeds as [CashoutDeed]
-  const ask = async (index: number) => {
+  const request = async (index: number) => {
     const body = { quoteId: quotes[index], authorization, bank: { ...bank, accountNumber } }
-    const answered = await asking(scene, '/cashouts', body)
+    const answered = await scene.ask('/cashouts', body)
     if (answered && 'refused' in answered) deeds[index]!.refused = answered.refused
     if (!answered || 'refused' in answered) return
     const { payoutId: id, ausd, fiat } = answered.ok
@@ -182,8 +192,9 @@ async function prepareCashout(scene: Scene, plan: CashoutPlan, fate: Fate): Prom
   }
   return {
     deed,
-    act: async () => {
-      const asked = Promise.all(deeds.map((_, index) => ask(index)))
+    pay: nothingToPay,
+    ask: async () => {
+      const asked = Promise.all(deeds.map((_, index) => request(index)))
       if (cancels === 'after the request') await asked
       if (cancels === 'during the request') await pause(chance.belowMs(600), signal)
       if (cancels !== 'never') await person.cancel(authorization).catch(() => {}) // It may be used already.
@@ -213,8 +224,9 @@ async function prepareSend(scene: Scene, plan: SendPlan, fate: Fate): Promise<Pr
   })
   return {
     deed,
-    act: async () => {
-      const answered = await asking(scene, '/sends', { authorization })
+    pay: nothingToPay,
+    ask: async () => {
+      const answered = await scene.ask('/sends', { authorization })
       if (answered && 'refused' in answered) deed.refused = answered.refused
       if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
     },
@@ -228,11 +240,12 @@ async function prepareSend(scene: Scene, plan: SendPlan, fate: Fate): Promise<Pr
 async function prepareVerification(scene: Scene, plan: VerificationPlan, fate: Fate): Promise<Prepared> {
   const { person, record, outside } = scene
   await person.me()
-  if (plan.begins) await asking(scene, '/me/verification', {})
+  if (plan.begins) await scene.ask('/me/verification', {})
   const deed = record.note<VerificationDeed>({ ...commonOf(scene, fate), kind: 'verification', plan, answer: null })
   return {
     deed,
-    act: async () => {
+    pay: nothingToPay,
+    ask: async () => {
       deed.isPlayed = await atProvider(() => outside.identity(person.wallet, 'approved'))
     },
     befall: async () => {},

@@ -19,18 +19,22 @@ import { readChain } from '../chain-facts'
 import type { Entry, Evidence } from '../evidence'
 import type { Record } from '../record'
 import { openBalancer } from './balancer'
+import { ask } from './client'
 import type { Scene } from './play'
 import { owedIn, unfinishedIn } from './unfinished'
 import { openWire, type Wire } from './wire'
 
-/** `one` instance of each service, or two `copies` behind one address, with faulty connections to NATS and Postgres. */
-export type Topology = 'one' | 'copies'
+/**
+ * `one` instance of each service, two `copies` of each behind one address, or `copies behind wires`, whose connections to NATS
+ * and Postgres can be disturbed.
+ */
+export type Topology = 'one' | 'copies' | 'copies behind wires'
 
 /** A running stack, everything outside it, and what a driver needs to play users on it and to judge them. */
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: ExternalControls
-  /** Connections to NATS and Postgres, which a topology of copies has. */
+  /** Connections to NATS and Postgres, if the topology has wires. */
   readonly wires: Partial<{ readonly nats: Wire; readonly postgres: Wire }>
   readonly sql: Sql
   /** Targets of faults that an upgrade has stopped. */
@@ -38,7 +42,8 @@ export type World = AsyncDisposable & {
   readonly treasury: Address
   /** Returns a new user, without a verification. */
   readonly newPerson: (has?: Funds, signer?: Hex | LocalAccount) => Promise<Person>
-  readonly sceneOf: (person: Person, record: Record, chance: Random, signal: AbortSignal) => Scene
+  /** Returns the scene of a user. `change` replaces how the user asks, or what else is given. */
+  readonly sceneOf: (person: Person, record: Record, change?: Partial<Scene>) => Scene
   /**
    * Reads what is there to judge: `entries` are the answers to all users. Without `whole`, it leaves out streams, books and
    * texts, which take seconds to read.
@@ -48,8 +53,12 @@ export type World = AsyncDisposable & {
   readonly heal: () => Promise<void>
 }
 
-/** Opens a world. `options.env` replaces the suites' defaults. */
-export async function openWorld(topology: Topology, options: Partial<StackOptions> = {}): Promise<World> {
+/** Settings for a few users who have more refused cash-outs in a minute than a deployment allows in a day. */
+const env = { ...quickChecks, payouts: { ...quickChecks.payouts, CASHOUT_REFUSED_DAY_MAX: '1000000' } }
+
+/** Opens a world. `changes.env` replaces its settings. */
+export async function openWorld(topology: Topology, changes: Partial<StackOptions> = {}): Promise<World> {
+  const options = { env, ...changes }
   const ends = new AsyncDisposableStack()
   try {
     const wires: { nats?: Wire; postgres?: Wire } = {}
@@ -59,9 +68,9 @@ export async function openWorld(topology: Topology, options: Partial<StackOption
       return wires[to].host
     }
     const { stack, info } =
-      topology === 'copies'
-        ? ends.use(await openCopies({ proxied: true, wire: wired, ...options }))
-        : await ownStack({ proxied: true, ...options }).then((own) => ({ stack: ends.use(own), info: own.info }))
+      topology === 'one'
+        ? await ownStack(options).then((own) => ({ stack: ends.use(own), info: own.info }))
+        : ends.use(await openCopies(topology === 'copies' ? options : { wire: wired, ...options }))
     const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
     ends.defer(() => sql.end({ timeout: 1 }))
     const operator = ends.use(openOperator(accessOf(stack.info)))
@@ -93,14 +102,16 @@ export async function openWorld(topology: Topology, options: Partial<StackOption
       retired: new Set(),
       treasury: place.treasury,
       newPerson: (has = {}, signer) => newUser(reached, has, signer),
-      sceneOf: (person, record, chance, signal) => ({
+      sceneOf: (person, record, change = {}) => ({
         person,
         outside,
         record,
-        chance,
-        signal,
+        chance: openRandom(),
+        signal: never,
+        ask: (path, body) => ask(record, person, path, body),
         treasury: place.treasury,
         refundByOperator,
+        ...change,
       }),
       evidence: async (record, entries, whole) => {
         const { deeds } = record
@@ -151,6 +162,7 @@ export async function openWorld(topology: Topology, options: Partial<StackOption
 }
 
 const operatorPatienceMs = 90_000
+const never = new AbortController().signal
 
 /**
  * Opens two instances of each service. `info` has the load balancer's address; `options.env` overrides the suites'

@@ -39,7 +39,6 @@ const contractEvery = 8
 const env = {
   payments: {
     ...quickChecks.payments,
-    HOLD_MARGIN_MS: '5000',
     // A fault sets the provider's clock back by two hours; in production the overlap is days.
     PROVIDER_LIST_RECENT_MS: '10800000',
   },
@@ -54,7 +53,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const { seed, minutes, people: count } = options
   const lives = livesWith(options.flows)
   using older = options.upgradeFrom ? checkedOut(options.upgradeFrom) : undefined
-  await using world = await openWorld('copies', {
+  await using world = await openWorld('copies behind wires', {
     proxied: seed % 2 === 0 ? 'and directly' : true,
     terms: { minCycleSeconds: 5 },
     env,
@@ -68,7 +67,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
     const person = await newPerson(world, seed, index, isContract)
     everybody.push(person)
     await person.until('verification', (me) => me.verified, 90_000)
-    return { scene: world.sceneOf(person, record, chanceOf(seed, index), stop.signal), isContract }
+    return { scene: world.sceneOf(person, record, { chance: chanceOf(seed, index), signal: stop.signal }), isContract }
   }
   const first = []
   for (let index = 0; index < count; index++) first.push(await join(index))

@@ -1,47 +1,17 @@
-import type { ExternalControls } from '#infra/demo/external'
+import pMap from 'p-map'
 import type { Person } from '#infra/demo/person'
 import { personOf } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { noFaults } from '#infra/sandbox/faults'
 import { pause } from '#platform/deadline'
-import { cashOut } from '../support/flows'
-import { verifiedUsers } from '../support/people'
-import { entryNow, openCheckout } from '../support/requests'
-
-export type Dependency = {
-  readonly name: 'nats' | 'postgres' | 'chain' | 'provider'
-  readonly how: string
-  readonly take: (world: World) => Promise<void>
-  readonly giveBack: (world: World) => Promise<void>
-}
-
-export type World = { readonly stack: Stack; readonly outside: ExternalControls }
-
-const killed = (process: 'nats-server' | 'postgres') => ({
-  how: 'killed and restarted',
-  take: ({ stack }: World) => stack.process(process).stop('SIGKILL'),
-  giveBack: async ({ stack }: World) => void stack.process(process).start(),
-})
-
-export const dependencies: readonly Dependency[] = [
-  { name: 'nats', ...killed('nats-server') },
-  { name: 'postgres', ...killed('postgres') },
-  {
-    name: 'chain',
-    how: 'the endpoint drops every connection',
-    take: async ({ stack }) => stack.rpcProxy!.setFaults({ disconnectRate: 1 }),
-    giveBack: async ({ stack }) => stack.rpcProxy!.setFaults({}),
-  },
-  {
-    name: 'provider',
-    how: 'every request gets a 500, no webhook is sent',
-    take: ({ outside }) => set(outside, { api: { errorRate: 1 }, webhooks: { drop: 1 } }),
-    giveBack: ({ outside }) => set(outside, { api: noFaults.api, webhooks: noFaults.webhooks }),
-  },
-]
-
-const set = async (outside: ExternalControls, faults: object) => void (await outside.faults(faults))
+import { entryNow } from '../../support/requests'
+import { audit } from '../audit/audit'
+import { type Prepared, prepare } from '../drivers/play'
+import { openWorld, type World } from '../drivers/stack'
+import { endsOf, plain } from '../fates'
+import { type Dependency, dependencies } from '../faults'
+import { cashout, type Plan, topup } from '../people'
+import { entriesOf } from '../quiet'
+import { openRecord, type Record } from '../record'
 
 /** Recovery after an outage, with times in ms from its end. */
 export type Recovery = {
@@ -52,61 +22,88 @@ export type Recovery = {
   readonly endsMs: readonly number[]
 }
 
-const topUpMinor = '520000'
-const takenMicro = 2_000_000n
+export type Options = { readonly people: number; readonly seconds: number; readonly only: string | undefined }
+
 const has = { ausdMicro: 20_000_000n, wei: 10n ** 19n }
 const endsMaxMs = 300_000
 const lookEveryMs = 500
+const listsAtOnce = 8
+
+/**
+ * Takes each dependency away from a stack in use, with the intervals of a deployment. Calls `tell` with each recovery, and
+ * returns what the audit finds in the end.
+ */
+export async function runOutages(options: Options, tell: (one: Recovery) => void): Promise<readonly string[]> {
+  // The recheck intervals and webhook retries are those of a deployment.
+  await using world = await openWorld('one', { times: 'deployed', env: {}, proxied: true })
+  const record = openRecord()
+  const everybody: Person[] = []
+  const chosen = dependencies.filter(({ name }) => !options.only || options.only === name)
+  for (const dependency of chosen) tell(await outage(world, { record, everybody }, dependency, options))
+  let findings: readonly string[] = []
+  const isWell = async () => {
+    const entries = await pMap(everybody, entriesOf, { concurrency: listsAtOnce })
+    findings = audit(await world.evidence(record, entries.flat(), everybody)).findings
+    return findings.length === 0
+  }
+  await waitUntil('the audit to find nothing', isWell, 60_000, lookEveryMs).catch(() => {})
+  return findings
+}
+
+type Users = { readonly record: Record; readonly everybody: Person[] }
 
 /** Takes a dependency away while checkouts are paid and cash-outs are pending. */
-export async function outage(
+async function outage(
   world: World,
+  { record, everybody }: Users,
   { name, take, giveBack }: Dependency,
-  terms: { people: number; seconds: number },
+  { people, seconds }: Options,
 ): Promise<Recovery> {
-  const { stack, outside } = world
-  const people = await verifiedUsers(stack, terms.people, has)
-  const [payers, takers] = [people.filter((_, index) => index % 3 < 2), people.filter((_, index) => index % 3 === 2)]
-  const payments = await Promise.all(payers.map(checkout))
-  const cashouts = await Promise.all(takers.map((person) => cashOut(stack, person, { ausdMicro: takenMicro })))
+  const begin = async (_: unknown, index: number): Promise<Item> => {
+    const person = await world.newPerson(has)
+    everybody.push(person)
+    await world.outside.identity(person.wallet, 'approved')
+    await person.until('verification', (me) => me.verified, 60_000)
+    const plan: Plan = index % 3 < 2 ? topup({ amountMinor: 520_000 }) : cashout()
+    const scene = world.sceneOf(person, record)
+    const prepared = await prepare(scene, plan, plain)
+    if (!prepared) throw new Error('a user got no quote')
+    return { person, prepared, plan }
+  }
+  const items = await Promise.all(Array.from({ length: people }, begin))
+  for (const { prepared } of items) await prepared.ask()
+  const lacking = items.filter(({ prepared }) => prepared.deed.answer === null)
+  if (lacking.length > 0) throw new Error(`${lacking.length} requests were not accepted before the outage`)
   await take(world)
   const startedAt = performance.now()
-  const everyMs = (terms.seconds * 1_000) / (payments.length + 1)
-  for (const { id } of payments) {
-    await pause(everyMs)
-    await waitUntil('the payer to pay', () => paid(outside, id))
+  const payers = items.filter(({ plan }) => plan.kind === 'topup')
+  for (const { prepared } of payers) {
+    await pause((seconds * 1_000) / (payers.length + 1))
+    await prepared.pay()
   }
-  await pause(terms.seconds * 1_000 - (performance.now() - startedAt))
+  await pause(seconds * 1_000 - (performance.now() - startedAt))
   await giveBack(world)
   const endedAt = performance.now()
   const since = () => Math.round(performance.now() - endedAt)
   const answersMs = answersAgain(world, name).then(since)
   const endsMs = await Promise.all(
-    [...payments, ...cashouts].map(({ person, id, ends }) =>
-      waitUntil(`${id} to be ${ends}`, () => hasEnd(person, id, ends), endsMaxMs, lookEveryMs).then(since),
-    ),
+    items.map(async (item) => {
+      await item.prepared.befall()
+      return waitUntil(
+        `the end of ${item.prepared.deed.answer!.id}`,
+        () => hasEnded(item),
+        endsMaxMs,
+        lookEveryMs,
+      ).then(since)
+    }),
   )
-  return {
-    name,
-    answersMs: await answersMs,
-    endsMs: endsMs.sort((left, right) => left - right),
-  }
+  return { name, answersMs: await answersMs, endsMs: endsMs.sort((left, right) => left - right) }
 }
 
-async function checkout(person: Person) {
-  const { paymentId: id } = await openCheckout(person, { amount: topUpMinor })
-  return { person, id, ends: ['credited'] }
-}
+type Item = { readonly person: Person; readonly prepared: Prepared; readonly plan: Plan }
 
-const paid = (outside: ExternalControls, id: string) =>
-  outside.pay(id, 'QRIS').then(
-    () => true,
-    // A 409 means that an earlier attempt succeeded but lost its response.
-    (error: Error) => /answered 409/.test(error.message),
-  )
-
-const hasEnd = (person: Person, id: string, ends: readonly string[]) =>
-  entryNow(person, id, ...ends).then(Boolean, () => false)
+const hasEnded = ({ person, prepared, plan }: Item) =>
+  entryNow(person, prepared.deed.answer!.id, ...endsOf(plan, plain)).then(Boolean, () => false)
 
 function answersAgain({ stack }: World, name: Dependency['name']): Promise<true> {
   const path = name === 'provider' ? '/ready' : '/me'

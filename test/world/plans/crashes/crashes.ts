@@ -7,9 +7,10 @@ import { pause } from '#platform/deadline'
 import type { Funds } from '../../../support/people'
 import { entryNow } from '../../../support/requests'
 import { audit } from '../../audit/audit'
+import { ask } from '../../drivers/client'
 import { hurry } from '../../drivers/hurry'
-import { type Prepared, play, prepare } from '../../drivers/play'
-import { chanceOf, openWorld, type World } from '../../drivers/stack'
+import { act, type Prepared, play, prepare } from '../../drivers/play'
+import { openWorld, type World } from '../../drivers/stack'
 import { unfinishedIn } from '../../drivers/unfinished'
 import type { Entry } from '../../evidence'
 import { plain } from '../../fates'
@@ -93,7 +94,6 @@ function openUsers(world: World) {
   const record: Record = openRecord()
   const all: Person[] = []
   const seen = new Map<Person, readonly Entry[]>()
-  const never = new AbortController().signal
   let shared: Promise<Person> | undefined
   const join = async (plan: Plan): Promise<Person> => {
     const person = await world.newPerson(fundsOf(plan))
@@ -108,10 +108,8 @@ function openUsers(world: World) {
     await settle(world, users, person)
     return person
   }
-  const sceneOf = (person: Person) => ({
-    ...world.sceneOf(person, record, chanceOf(1, all.indexOf(person)), never),
-    patienceMs,
-  })
+  const sceneOf = (person: Person) =>
+    world.sceneOf(person, record, { ask: (path, body) => ask(record, person, path, body, patienceMs) })
   const users = {
     record,
     all,
@@ -150,16 +148,16 @@ async function begin(world: World, path: Path, users: Users, kills: Kills): Prom
   await person.me() // This request waits for the gateway, which may have been killed before.
   const prepared = await prepare(users.sceneOf(person), path.plan, fateOfPath(path))
   if (!prepared) throw new Error(`the user cannot begin: ${path.name}`)
-  const act = async () => {
-    await Promise.all([path.during?.(world, prepared.deed), prepared.act()])
+  const accept = async () => {
+    await Promise.all([path.during?.(world, prepared.deed), act(prepared)])
     assertAccepted(prepared)
   }
   if (path.armsAtFate) {
-    await act()
+    await accept()
     await reached(person, prepared, fateOfPath(path).events[0]!)
   }
   return async () => {
-    if (!path.armsAtFate) await act()
+    if (!path.armsAtFate) await accept()
     await prepared.befall()
     await settle(world, users, person)
     const areMet = async () => kills.left().length === 0

@@ -45,5 +45,6 @@ export function stackOptionsOf(terms: Terms, failpointFile: string): Partial<Sta
     env: { ...Object.fromEntries(serviceNames.map(armed)), sandbox: envOf('sandbox') },
     restMaxMs: 100,
     ackWaitMs: 4_000,
+    proxied: true,
   }
 }
