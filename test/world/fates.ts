@@ -7,19 +7,22 @@ import type { Plan } from './people'
 type Share = number | readonly [least: number, most: number]
 type Body = { readonly [field: string]: string | number }
 
-/** One external event. A payment has one object (a refund or a chargeback) that later events may move. */
+/**
+ * One external event. A payment has one object that later events may move: a refund; a chargeback, which only the list shows;
+ * or a dispute, which webhooks tell.
+ */
 export type Event =
   /** Waits up to this time in ms. */
   | { readonly rest: number }
   /** Waits until the user sees the item in this status. */
   | { readonly until: string }
-  | { readonly open: 'refund' | 'chargeback'; readonly body?: Body; readonly share?: Share }
+  | { readonly open: 'refund' | 'chargeback' | 'dispute'; readonly body?: Body; readonly share?: Share }
   /** Ends the refund that was opened last. */
   | { readonly end: 'succeed' | 'fail' }
   /** Shows another status of the refund that was opened last. */
   | { readonly tell: string }
-  /** Moves the chargeback that was opened last. */
-  | { readonly move: 'SUCCESS' | 'FAILED' | 'VOIDED' | 'REVERSED' }
+  /** Moves the chargeback or the dispute that was opened last. */
+  | { readonly move: 'SUCCESS' | 'FAILED' | 'VOIDED' | 'REVERSED' | 'WON' | 'LOST' }
   /** Raises the amount of the chargeback that was opened last. */
   | { readonly grow: number }
   /** Shows other statuses of the payment: of itself, and of its row in the list. An empty object shows the real ones. */
@@ -55,6 +58,7 @@ const some = [0.01, 0.99] as const
 
 const refund = (more: Omit<Extract<Event, { open: string }>, 'open'> = {}): Event => ({ open: 'refund', ...more })
 const dispute = (more: Omit<Extract<Event, { open: string }>, 'open'> = {}): Event => ({ open: 'chargeback', ...more })
+const told: Event = { open: 'dispute' }
 const pending = { status: 'PENDING' }
 
 const isPaidAsAgreed = (plan: Plan) =>
@@ -141,6 +145,17 @@ export const fates: readonly Fate[] = [
     [dispute(), { rest: long }, { move: 'REVERSED' }, { rest: long }, { move: 'SUCCESS' }],
     lostAgain,
   ),
+  onPayments('charged back in a row that names the payment', 0.2, [dispute({ body: { names: 'payment' } })], gone),
+  onPayments('charged back in a row that names the request', 0.2, [dispute({ body: { names: 'request' } })], gone),
+  // The chargeback of a lost dispute is the same money.
+  onPayments('dispute told and lost', 0.6, [told, { rest: long }, { move: 'LOST' }], gone),
+  onPayments(
+    'dispute of a part told and lost',
+    0.4,
+    [{ ...told, share: some }, { rest: long }, { move: 'LOST' }],
+    part,
+  ),
+  onPayments('dispute told and won', 0.5, [told, { rest: long }, { move: 'WON' }], kept),
   onPayments('disputed in dollars', 0.4, [dispute({ body: { currency: 'USD' } })], gone),
   onPayments(
     'dispute in Singapore dollars opened and lost',

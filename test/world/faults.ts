@@ -198,6 +198,8 @@ const providerFaults = [
   provider('provider', 'the provider limits the rate', { api: { rateLimitRate: 0.6 } }),
   provider('provider', 'the provider rejects our address', { api: { forbidSender: 1 } }),
   provider('provider', 'the provider hides its refunds', { api: { hideRefunds: 1 } }),
+  provider('provider', 'the provider hides its disputes', { api: { hideDisputes: 1 } }),
+  provider('provider', 'the provider forgets the keys of refunds', { api: { forgetKeys: 1 } }),
   provider('provider', 'checkouts are for another amount', { api: { otherCheckout: 0.5 } }),
   provider('provider', 'the provider hides payments', { api: { hidePayments: 0.7 } }),
   provider('provider', 'payments read FAILED for a while', { api: { failPayments: 0.5 } }),

@@ -80,11 +80,14 @@ function judgeRevoked(payment: Known, book: Book, ledger: Ledger): void {
 }
 
 /** Returns true if the provider shows in the end that this money is gone. */
-function isGone({ object, toMs }: Doubt, { refunds = [], chargebacks = [], payments = [] }: Book): boolean {
+function isGone(
+  { object, toMs }: Doubt,
+  { refunds = [], chargebacks = [], disputes = [], payments = [] }: Book,
+): boolean {
   if (toMs !== null) return false
   const isOver = (one: { status: string; listed_status?: string | null }) =>
-    ['SUCCEEDED', 'SUCCESS'].includes(one.status)
-  const found = [...refunds, ...chargebacks].find(({ id }) => id === object)
+    ['SUCCEEDED', 'SUCCESS', 'LOST'].includes(one.status)
+  const found = [...refunds, ...chargebacks, ...disputes].find(({ id }) => id === object)
   if (found) return isOver(found)
   const voided = payments.find(({ session_reference_id: of }) => of === object)
   return voided !== undefined && (voided.status === 'CANCELED' || voided.listed_status !== null)

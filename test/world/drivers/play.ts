@@ -260,9 +260,11 @@ async function playEvents(scene: Scene, deed: PaymentDeed | CashoutDeed, { event
 }
 
 type Playing = {
-  /** The refund or chargeback that was opened last. */
-  opened: { readonly path: string; readonly id: string; minor: bigint | null; readonly body: object } | undefined
+  /** The refund, chargeback or dispute that was opened last. */
+  opened: { readonly path: string; readonly id: string; minor: bigint | null } | undefined
 }
+/** A refund, chargeback or dispute as the sandbox's controls return it. A dispute has several amounts. */
+type Opened = { readonly id: string; readonly amount: number | { readonly initial: string } }
 
 async function playEvent(
   scene: Scene,
@@ -305,11 +307,12 @@ async function playEvent(
   if ('open' in event) {
     const amount = event.share === undefined ? {} : { amount: majorOf(plan, partOf(scene, deed, event.share)) }
     const body = { ...event.body, ...amount }
-    const made = (await control(`payments/${id}/${event.open}`, body)) as { id: string; amount?: number } | undefined
+    const made = (await control(`payments/${id}/${event.open}`, body)) as Opened | undefined
     if (!made) return false
     const isForeign = event.body?.currency !== undefined
-    const minor = isForeign || made.amount === undefined ? null : minorOf(plan, made.amount)
-    state.opened = { path: event.open === 'refund' ? 'refunds' : 'chargebacks', id: made.id, minor, body }
+    const major = typeof made.amount === 'number' ? made.amount : Number(made.amount.initial)
+    const minor = isForeign ? null : minorOf(plan, major)
+    state.opened = { path: `${event.open}s`, id: made.id, minor }
     doubts.push({ object: made.id, minor, fromMs: Date.now(), toMs: null })
     return true
   }
@@ -324,7 +327,7 @@ async function playEvent(
     opened.minor = minor
     return true
   }
-  const isGone = 'end' in event ? event.end === 'succeed' : event.move === 'SUCCESS'
+  const isGone = 'end' in event ? event.end === 'succeed' : event.move === 'SUCCESS' || event.move === 'LOST'
   if (!isGone) endDoubts(doubts, opened.id)
   const moved = 'end' in event ? control(`${path}/${event.end}`) : control(path, { status: event.move })
   if ((await moved) === undefined) return false
@@ -351,12 +354,14 @@ const minorOf = ({ country }: PaymentPlan, major: number): bigint =>
 
 /** Ends what remains pending at the provider because the response to a control was lost. */
 export async function endPending({ book, control }: ExternalControls): Promise<void> {
-  const { refunds = [], chargebacks = [], payments = [] } = await book()
+  const { refunds = [], chargebacks = [], disputes = [], payments = [] } = await book()
   const end = (path: string, body = {}) => atProvider(() => control(path, body))
   for (const { id, status } of refunds)
     if (!['SUCCEEDED', 'FAILED'].includes(status)) await end(`refunds/${id}/succeed`)
   for (const { id, status } of chargebacks)
     if (status === 'PENDING') await end(`chargebacks/${id}`, { status: 'SUCCESS' })
+  for (const { id, status } of disputes)
+    if (!['WON', 'LOST'].includes(status)) await end(`disputes/${id}`, { status: 'LOST' })
   for (const { payment_id: id, status, captures, listed_status } of payments)
     if (captures.length > 0 && status !== 'SUCCEEDED' && listed_status === null) await end(`payments/${id}/tell`)
 }
