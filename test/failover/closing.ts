@@ -37,7 +37,7 @@ export async function endOfLoad(world: World, load: Load, deaths: readonly Proce
   })
 }
 
-/** Waits until the audit of everything but streams, books and texts finds nothing. Throws what it finds in the end. */
+/** Waits until the audit, without streams, books and texts, has no findings. Throws its findings after the deadline. */
 export async function findNothing(world: World, { people, record }: Pick<Load, 'people' | 'record'>): Promise<void> {
   let findings: readonly string[] = []
   const look = async () => {

@@ -23,7 +23,7 @@ const payEveryMs = 500
 const payersMax = 50
 const peopleMax = 6
 
-/** What users do during a failover, in turn: mostly top-ups, by whose credits a recovery is measured. */
+/** Plans and fates during a failover, in turn: mostly top-ups, because their credits measure the recovery. */
 const moving: readonly (readonly [Plan, Fate])[] = [
   [topup(), plain],
   [topup(), plain],

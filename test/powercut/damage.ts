@@ -77,7 +77,7 @@ export async function damageStream(
   return `${noticed}; provisioned an empty store`
 }
 
-/** Starts the services and has the earlier users use them. What was lost on purpose is not judged: streams. */
+/** Starts the services and a load of the earlier users. The audit leaves out the streams, whose messages were lost on purpose. */
 async function worksAgain(world: World, earlier: Load): Promise<void> {
   const { stack } = world
   for (const name of serviceNames) stack.process(name).start()

@@ -18,7 +18,7 @@ export type LoadedWorld = World & LoadTerms & { readonly record: Record }
 /** AUSD (10⁻⁶) of each user at the start, enough for a whole suite. */
 const has = { ausdMicro: 500_000_000n }
 
-/** What the users of a load do, in turn. A refund within the hold freezes nobody, so no request may be refused. */
+/** Plans and fates of a load, in turn. A refund within the hold freezes no wallet, so no request may be refused. */
 const moving: readonly (readonly [Plan, Fate])[] = [
   [topup(), plain],
   [cashout(), plain],
@@ -57,7 +57,7 @@ export function tellOf(seen: readonly CallResult[]): string {
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
 }
 
-/** Waits until the audit finds nothing. Returns the ms, or throws what it finds. */
+/** Returns the ms until the audit has no findings. Throws its findings after the deadline. */
 export async function ended({ people, record, evidence }: LoadedWorld, deadlineMs: number): Promise<number> {
   const startedAt = performance.now()
   let findings: readonly string[] = []

@@ -1,5 +1,4 @@
 import type { Address } from 'viem'
-import type { SearchedText, Secret } from './audit/leaks'
 import type { Noted, Stored } from './audit/messages'
 import type { ChainFacts } from './chain-facts'
 import type { WorldDeed } from './record'
@@ -16,7 +15,7 @@ export type Unfinished = {
   readonly dueAt: Date | null
 }
 
-/** What the services' database says. It proves nothing right: it names what is left, lost or unbalanced. */
+/** Facts of the services' database. They prove no outcome: they name unfinished rows, lost messages and differences. */
 export type DatabaseFacts = {
   readonly unfinished: readonly Unfinished[]
   /** AUSD (10⁻⁶) that each wallet owes for reversed payments, by the services' rows. */
@@ -28,10 +27,13 @@ export type DatabaseFacts = {
   readonly breaks: readonly string[]
 }
 
-/** Everything that was written where others may read it, and what may not be in it. */
+export type Secret = { readonly name: string; readonly text: string }
+export type SearchedText = { readonly where: string; readonly text: string }
+
+/** All texts that others may read, and the secrets that may not be in them. */
 export type Written = { readonly texts: readonly SearchedText[]; readonly secrets: readonly Secret[] }
 
-/** Everything by which a run is judged. `entries` are the answers to the users, `deeds` what they did and were promised. */
+/** All evidence of a run. `entries` are the users' activity, `deeds` their requests with the promises that they got. */
 export type Evidence = {
   readonly deeds: readonly WorldDeed[]
   readonly entries: readonly Entry[]

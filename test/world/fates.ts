@@ -1,7 +1,7 @@
 import { bank, refusedAccount, reversedAccount } from '../support/requests'
 import type { Plan } from './people'
 
-// External events, as data. A public report of a fault becomes one row here: its events, and what they require.
+// External events, as data. A public report becomes one row here: its events, and the outcome that they require.
 
 /** Part of the payment's amount (0 to 1), or the range from which it is drawn. Without it, all that is left. */
 type Share = number | readonly [least: number, most: number]
@@ -9,7 +9,7 @@ type Body = { readonly [field: string]: string | number }
 
 /**
  * One external event. A payment has one object that later events may move: a refund; a chargeback, which only the list shows;
- * or a dispute, which webhooks tell.
+ * or a dispute, which the provider announces by webhook.
  */
 export type Event =
   /** Waits up to this time in ms. */
@@ -32,15 +32,15 @@ export type Event =
   /** Has an operator refund a payment in review. */
   | { readonly operator: 'refunds' }
 
-/** What must become of an item once every event of its fate has taken place. The audit judges it. */
+/** Required outcome of an item once every event of its fate has taken place. The audit judges it. */
 export type Outcome = {
   /** Money at the provider that is left to us. `undone` is all of it, after part of it was gone for a while. */
   readonly money: 'kept' | 'part' | 'gone' | 'undone'
   /** Statuses in which the item may end, if not those of its money (`endsOf`). */
   readonly ends?: readonly string[]
-  /** True if a lost dispute had been won before, so that what was recovered in the meantime waits for an operator. */
+  /** True if a lost dispute had been won before, so that a recovery in the meantime waits for an operator. */
   readonly cameBack?: true
-  /** True if a refund that we order is requested once, because the provider shows it to whoever looks. */
+  /** True if our refund must be requested only once, because the provider shows it. */
   readonly askedOnce?: true
 }
 
@@ -58,7 +58,7 @@ const some = [0.01, 0.99] as const
 
 const refund = (more: Omit<Extract<Event, { open: string }>, 'open'> = {}): Event => ({ open: 'refund', ...more })
 const dispute = (more: Omit<Extract<Event, { open: string }>, 'open'> = {}): Event => ({ open: 'chargeback', ...more })
-const told: Event = { open: 'dispute' }
+const announced: Event = { open: 'dispute' }
 const pending = { status: 'PENDING' }
 
 const isPaidAsAgreed = (plan: Plan) =>
@@ -135,6 +135,12 @@ export const fates: readonly Fate[] = [
     gone,
   ),
   onPayments('dispute opened and lost', 0.5, [dispute({ body: pending }), { rest: long }, { move: 'SUCCESS' }], gone),
+  onPayments(
+    'dispute open for minutes, then lost',
+    0.3,
+    [dispute({ body: pending }), { rest: 120_000 }, { move: 'SUCCESS' }],
+    gone,
+  ),
   onPayments('dispute opened and dropped', 0.3, [dispute({ body: pending }), { rest: long }, { move: 'FAILED' }], kept),
   onPayments('dispute opened and voided', 0.2, [dispute({ body: pending }), { rest: long }, { move: 'VOIDED' }], kept),
   onPayments('dispute won', 0.5, [dispute(), { rest: long }, { move: 'REVERSED' }], undone),
@@ -148,14 +154,14 @@ export const fates: readonly Fate[] = [
   onPayments('charged back in a row that names the payment', 0.2, [dispute({ body: { names: 'payment' } })], gone),
   onPayments('charged back in a row that names the request', 0.2, [dispute({ body: { names: 'request' } })], gone),
   // The chargeback of a lost dispute is the same money.
-  onPayments('dispute told and lost', 0.6, [told, { rest: long }, { move: 'LOST' }], gone),
+  onPayments('dispute announced and lost', 0.6, [announced, { rest: long }, { move: 'LOST' }], gone),
   onPayments(
-    'dispute of a part told and lost',
+    'dispute of a part announced and lost',
     0.4,
-    [{ ...told, share: some }, { rest: long }, { move: 'LOST' }],
+    [{ ...announced, share: some }, { rest: long }, { move: 'LOST' }],
     part,
   ),
-  onPayments('dispute told and won', 0.5, [told, { rest: long }, { move: 'WON' }], kept),
+  onPayments('dispute announced and won', 0.5, [announced, { rest: long }, { move: 'WON' }], kept),
   onPayments('disputed in dollars', 0.4, [dispute({ body: { currency: 'USD' } })], gone),
   onPayments(
     'dispute in Singapore dollars opened and lost',

@@ -6,7 +6,7 @@ import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
 import { signalAll, withChildren } from '../support/processes'
 import { operate } from '../support/stack'
-import type { World } from './drivers/stack'
+import type { Topology, World } from './drivers/stack'
 import type { WorldDeed } from './record'
 
 /** Kinds of faults. A campaign meets each kind once before any repeats. */
@@ -281,15 +281,14 @@ const operatorFaults: readonly Fault[] = [
 /** Failpoints per service, as its code names them. */
 export type Failpoints = ReadonlyMap<(typeof serviceNames)[number], readonly string[]>
 
-export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [
+/** Returns the faults of a topology. A single instance is not frozen for long, because nobody would do its work. */
+export const faultsWith = (failpoints: Failpoints, topology: Topology = 'copies behind wires'): readonly Fault[] => [
   ...serviceNames.flatMap((name) => [
     killed(name, 1),
-    killed(name, 2),
     paused(name, [500, 5_000], 1),
-    paused(name, [500, 5_000], 2),
-    frozen(name, 1),
-    frozen(name, 2),
-    bothKilled(name),
+    ...(topology === 'one'
+      ? []
+      : [killed(name, 2), paused(name, [500, 5_000], 2), frozen(name, 1), frozen(name, 2), bothKilled(name)]),
   ]),
   ...[...failpoints].flatMap(([name, points]) => {
     const one = atFailpoint(name, points)
@@ -302,13 +301,13 @@ export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [
   killed('sandbox'),
   paused('sandbox', [500, 3_000]),
   paused('chain', [500, 5_000]),
-  ...wireFaults,
+  ...(topology === 'copies behind wires' ? wireFaults : []),
   ...providerFaults,
   ...chainFaults,
   ...operatorFaults,
 ]
 
-/** A fault of one item, which ends by what the item does. It begins before the item, and runs beside it. */
+/** A fault of one item, which runs at the same time and ends by a step of the item. */
 export type ItemFault = (world: World, deed: WorldDeed) => Promise<void>
 
 /** Longest wait in ms for what ends the fault of an item. */
@@ -317,7 +316,7 @@ const rowsOf = (what: string, find: () => PromiseLike<readonly unknown[]>, deadl
   waitUntil(what, async () => (await find()).length > 0, deadlineMs, 50)
 const idOf = (deed: WorldDeed): Promise<string> => waitUntil('an accepted item', () => deed.answer?.id, itemMaxMs)
 
-/** Faults that are aimed at one item. The database says when they have had their effect. */
+/** Faults of one item. They end when the database shows their effect. */
 export const itemFaults = {
   /** Services must poll the provider. It stays, because every item has it. */
   webhooksLost: async ({ outside }) => {

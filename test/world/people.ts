@@ -1,7 +1,7 @@
 import type { Random } from '#infra/sandbox/random'
 import { bank, refusedAccount, reversedAccount } from '../support/requests'
 
-// The only generator of users. A plan is data: a driver plays it, and the audit knows from it what must become of it.
+// The only generator of users. A plan is data: a driver plays it, and the audit derives its required outcome.
 
 export type Country = 'ID' | 'MY'
 export const pairOf = { ID: 'USD/IDR', MY: 'USD/MYR' } as const
@@ -42,10 +42,10 @@ export type VerificationPlan = {
   readonly dripWei: bigint
 }
 
-/** What a user does, without what becomes of it (`fates.ts`). Amounts of AUSD are in 10⁻⁶. */
+/** Actions of a user, without the external events (`fates.ts`). Amounts of AUSD are in 10⁻⁶. */
 export type Plan = PaymentPlan | CashoutPlan | SendPlan | VerificationPlan
 
-/** Something that users do, with chance in its amounts. */
+/** A kind of plan, with random amounts. */
 export type Habit = {
   readonly name: string
   /** Share of the plans, relative to the others. */
@@ -104,7 +104,7 @@ const habit = (name: string, weight: number, plan: Habit['plan'], byContracts = 
   plan,
 })
 
-/** Everything that users do. A new way of using the product is a row here. */
+/** All kinds of plans. A new way of using the product is a row here. */
 export const habits: readonly Habit[] = [
   habit('top-up by QR', 6, tops({}), true),
   habit('top-up by FPX', 2, tops({ country: 'MY', channel: 'MAYB2U_FPX' })),

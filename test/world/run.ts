@@ -3,7 +3,7 @@ import { campaign } from './plans/campaign-main'
 import { crashes } from './plans/crashes/main'
 import { outages } from './plans/outages-main'
 
-/** Plans that this world can play. Each prints what it found, and `--help` its options. */
+/** Plans of this world. Each prints its findings, and its options for `--help`. */
 const plans: { readonly [name: string]: (words: readonly string[]) => Promise<number> } = {
   campaign,
   crashes,

@@ -469,7 +469,7 @@ describe('the audit finds', () => {
       /was paid 25000 and has 3 instead of 1/,
     ],
     [
-      'a settlement paid too much that repaid nothing and waits for nobody',
+      'a settlement paid too much that repaid nothing and is not in review',
       (w) => settled(w, 'too much', 50_001, 0n),
       /has 0 of 3 and is not in review/,
     ],

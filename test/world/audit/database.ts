@@ -2,7 +2,7 @@ import type { Evidence, Ledger } from '../evidence'
 import { leaksIn } from './leaks'
 import { announcedIn } from './messages'
 
-/** Judges what the services' own rows, streams and books say: nothing left to do, nothing unannounced, no difference. */
+/** Checks that the services have no unfinished row and no published message that is in no stream, and wrote no secret. */
 export function auditDatabase({ database, written }: Evidence, ledger: Ledger): void {
   const { unfinished, published, stored } = database
   for (const { what, state, dueAt } of unfinished)

@@ -10,7 +10,7 @@ export const actsWithinMs = 45_000
 /** Blocks have times in whole seconds. */
 const secondMs = 1_000
 
-/** A payment whose promise is known, with what the chain has under each of its refs. */
+/** A payment with a known promise, and the chain's events under each of its refs. */
 export type Known = {
   readonly id: string
   readonly deed: PaymentDeed
@@ -19,8 +19,8 @@ export type Known = {
 }
 
 /**
- * Judges when the services acted on money that was going back, by the chain's clock: none of it may be free, and what was
- * known during the hold must be revoked. A wallet that has recovered a loss (`recovered`) is left to the sums.
+ * Checks by the chain's clock when the services acted on money that was going back: none of it may be free, and a loss that was
+ * known during the hold must be revoked. For a wallet that has recovered a loss (`recovered`), only the sums are compared.
  */
 export function judgeDoubts(
   payments: readonly Known[],
@@ -59,7 +59,7 @@ function judgeFreed(payment: Known, chain: ChainFacts, ledger: Ledger): void {
   }
 }
 
-/** Checks that a loss which was known during the hold was revoked: a freeze is for what the chain can no longer take back. */
+/** Checks that a loss which was known during the hold was revoked. A freeze is for money that the chain cannot take back. */
 function judgeRevoked(payment: Known, book: Book, ledger: Ledger): void {
   const { id, deed, parts, capturedMinor } = payment
   if (!deed.isPlayed || deed.requires.cameBack || deed.requires.money === 'undone') return

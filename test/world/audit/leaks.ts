@@ -5,11 +5,8 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import { bank } from '../../support/requests'
-import type { Written } from '../evidence'
+import type { SearchedText, Secret, Written } from '../evidence'
 import type { Stored } from './messages'
-
-export type Secret = { readonly name: string; readonly text: string }
-export type SearchedText = { readonly where: string; readonly text: string }
 
 export function leaksIn(told: readonly SearchedText[], secrets: readonly Secret[]): string[] {
   return told.flatMap(({ where, text }) =>

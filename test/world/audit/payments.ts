@@ -225,7 +225,7 @@ function judgeLosses(losses: Losses, chain: ChainFacts, owed: ReadonlyMap<string
     const lackMicro = total(lost) - total(kept)
     const words = [...lost, ...kept].map((one) => one.words).join('; ')
     const owedMicro = owed.get(wallet) ?? 0n
-    // What a late payment kept, or a loss that was undone, leaves open how much of it was a recovery.
+    // After a late payment, or a loss that was undone, the audit cannot tell how much of it was a recovery.
     if (lackMicro > 0n && owedMicro !== lackMicro && late.length + undone.length === 0)
       ledger.find(`${wallet} owes ${lackMicro} for a reversal and the services recorded ${owedMicro}: ${words}`)
     if (lackMicro < 0n && -lackMicro <= total(undone))

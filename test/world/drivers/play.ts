@@ -29,7 +29,7 @@ export type Scene = {
 export type Prepared = {
   /** Sends the request. */
   readonly ask: () => Promise<void>
-  /** Pays what was accepted, for which nothing else needs a payment. */
+  /** Pays an accepted checkout; does nothing for other items. */
   readonly pay: () => Promise<void>
   /** Plays the fate of what `act` began. */
   readonly befall: () => Promise<void>
@@ -147,7 +147,7 @@ async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Prom
   }
 }
 
-/** Pays as the plan says. Returns false if the provider refused. */
+/** Pays by the plan. Returns false if the provider refused. */
 async function pay({ outside }: Scene, { plan, answer }: PaymentDeed): Promise<boolean> {
   const { id, fiatMinor } = answer!
   const [inTime, expire] = [() => outside.pay(id, plan.channel), () => outside.expire(id)]
@@ -336,7 +336,7 @@ async function playEvent(
   return true
 }
 
-/** Ends the doubts about an object before the provider is told, which may show the end at once. */
+/** Ends the doubts about an object, before the provider shows their end. */
 function endDoubts(doubts: readonly Doubt[], object: string): void {
   for (const doubt of doubts) if (doubt.object === object) doubt.toMs ??= Date.now()
 }

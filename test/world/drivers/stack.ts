@@ -30,7 +30,7 @@ import { openWire, type Wire } from './wire'
  */
 export type Topology = 'one' | 'copies' | 'copies behind wires'
 
-/** A running stack, everything outside it, and what a driver needs to play users on it and to judge them. */
+/** A running stack with its provider and chain, on which a driver plays users and whose evidence it reads. */
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: ExternalControls
@@ -45,8 +45,8 @@ export type World = AsyncDisposable & {
   /** Returns the scene of a user. `change` replaces how the user asks, or what else is given. */
   readonly sceneOf: (person: Person, record: Record, change?: Partial<Scene>) => Scene
   /**
-   * Reads what is there to judge: `entries` are the answers to all users. Without `whole`, it leaves out streams, books and
-   * texts, which take seconds to read.
+   * Reads the evidence; `entries` are the activity of all users. Without `whole`, which lists these users, it leaves out
+   * streams, books and texts, which take seconds to read.
    */
   readonly evidence: (record: Record, entries: readonly Entry[], whole?: readonly Person[]) => Promise<Evidence>
   /** Ends every fault. */

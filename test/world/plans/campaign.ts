@@ -53,7 +53,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const { seed, minutes, people: count } = options
   const lives = livesWith(options.flows)
   using older = options.upgradeFrom ? checkedOut(options.upgradeFrom) : undefined
-  await using world = await openWorld('copies behind wires', {
+  await using world = await openWorld(options.topology, {
     proxied: seed % 2 === 0 ? 'and directly' : true,
     terms: { minCycleSeconds: 5 },
     env,
@@ -78,7 +78,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
     live(scene, isContract ? lives.filter(({ habit }) => habit.byContracts) : lives, restMs),
   )
   living.push(lateTakers(join, count, stop.signal))
-  const faults = faultsWith(new Map(serviceNames.map((name) => [name, boundariesOf(name)]))).filter(
+  const faults = faultsWith(new Map(serviceNames.map((name) => [name, boundariesOf(name)])), options.topology).filter(
     ({ name }) => options.faults.length === 0 || options.faults.some((one) => name.includes(one)),
   )
   if (faults.length === 0) throw new Error(`--faults matches no fault: ${options.faults.join(', ')}`)

@@ -31,7 +31,7 @@ const listsAtOnce = 8
 
 /**
  * Takes each dependency away from a stack in use, with the intervals of a deployment. Calls `tell` with each recovery, and
- * returns what the audit finds in the end.
+ * returns the findings of the audit.
  */
 export async function runOutages(options: Options, tell: (one: Recovery) => void): Promise<readonly string[]> {
   // The recheck intervals and webhook retries are those of a deployment.

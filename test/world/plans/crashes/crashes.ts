@@ -69,7 +69,7 @@ function roundsOf(trials: readonly Trial[]): Trial[][] {
   })
 }
 
-/** Runs trials on one stack until one fails. Returns what the audit of the whole stack finds in the end. */
+/** Runs trials on one stack until one fails. Returns the findings of the audit of the whole stack. */
 async function tryOnOneStack(left: Trial[], tell: (tried: Tried) => void): Promise<string | undefined> {
   const { path } = left[0]!
   using kills = openKills()
@@ -127,7 +127,7 @@ function openUsers(world: World) {
 }
 type Users = ReturnType<typeof openUsers>
 
-/** Returns what a user needs for a plan. A new user has no native coin, so that the drip is all of it. */
+/** Returns the funds that a plan needs. A user to verify has no native coin, so that the drip is the whole balance. */
 function fundsOf(plan: Plan): Funds {
   switch (plan.kind) {
     case 'verification':
@@ -177,7 +177,7 @@ async function reached(person: Person, { deed }: Prepared, first: object): Promi
   await waitUntil(`${deed.answer!.id} to be ${status}`, isThere, patienceMs)
 }
 
-/** Waits until nothing is left to do and the audit finds nothing. Throws what it finds at the end. */
+/** Waits until no row is unfinished and the audit has no findings. Throws its findings after the deadline. */
 async function settle(world: World, users: Users, person: Person): Promise<void> {
   const givesUpAt = performance.now() + patienceMs
   for (let hurriedAt = 0; ; ) {
