@@ -7,10 +7,10 @@ import { statesWith } from '../payment'
 import { type PaymentRow, payments } from '../payment.table'
 
 /**
- * Duration of the lease on a check. It is longer than one check, so another instance takes over only after a
+ * Usual duration of the lease on a check, in ms. It is longer than one check, so another instance takes over only after a
  * crash.
  */
-const checkLeaseSeconds = 30
+export const checkLeaseMs = 30_000
 
 /**
  * Kinds of checks, each with its own share of a round: `holds` end on the chain, `orders` are resent without
@@ -63,7 +63,7 @@ export async function isDue(
 }
 
 /**
- * Leases due payments of one kind for a check. Unpaid checkouts of the `listed` accounts are left to the
+ * Leases due payments of one kind for a check, for `leaseMs`. Unpaid checkouts of the `listed` accounts are left to the
  * transaction list. Holds come in the order in which they end; for other kinds wallets take turns, so that
  * none can delay the rest.
  */
@@ -72,7 +72,10 @@ export async function leaseDue(
   now: Date,
   kind: CheckKind,
   rowsMax: number,
-  listed: readonly PaymentRow['account'][] = [],
+  {
+    listed = [],
+    leaseMs = checkLeaseMs,
+  }: { readonly listed?: readonly PaymentRow['account'][]; readonly leaseMs?: number } = {},
 ): Promise<PaymentRow[]> {
   const { id, wallet, nextCheckAt: dueAt } = payments
   const isDue = and(
@@ -103,7 +106,7 @@ export async function leaseDue(
     .for('update', { skipLocked: true })
   if (due.length === 0) return []
   const ids = due.map((row) => row.id)
-  const nextCheckAt = new Date(now.getTime() + checkLeaseSeconds * 1_000)
+  const nextCheckAt = new Date(now.getTime() + leaseMs)
   return tx
     .update(payments)
     .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })

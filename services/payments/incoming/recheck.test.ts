@@ -100,7 +100,7 @@ describe('while the list of transactions is read', () => {
   /** Returns the ids that a round would look up this long after they were opened. */
   const asked = async (afterMs: number, ids: string[], listed: 'ID'[] = ['ID']) => {
     const now = new Date(fixture.context.clock() + afterMs)
-    const leased = await fixture.database.transaction((tx) => leaseDue(tx, now, 'others', 1_000, listed))
+    const leased = await fixture.database.transaction((tx) => leaseDue(tx, now, 'others', 1_000, { listed }))
     return ids.filter((id) => leased.some((row) => row.id === id))
   }
   const hourMs = 3_600_000

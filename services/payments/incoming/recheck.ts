@@ -13,7 +13,7 @@ import type { PaymentRow } from '../payment.table'
 import { recordRefusedLookUp } from '../providers/look-up'
 import { checkRefunds } from '../review/refund'
 import { listings } from '../schema.store'
-import { type CheckKind, isDue, leaseDue, planCheck } from './check.store'
+import { type CheckKind, checkLeaseMs, isDue, leaseDue, planCheck } from './check.store'
 import { recheckDisputes } from './dispute'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
 
@@ -117,14 +117,16 @@ function budgetOf(asksMax: number): (isLast: boolean) => boolean {
 }
 
 async function takeDue(
-  { database, listedWithinMs }: Context,
+  { database, listedWithinMs, holdMarginMs }: Context,
   now: Date,
   kind: CheckKind,
   rowsMax: number,
 ): Promise<PaymentRow[]> {
   if (rowsMax <= 0) return []
   const listed = kind === 'others' ? await findListed(database, listings, 'latest', listedWithinMs) : []
-  return database.transaction((tx) => leaseDue(tx, now, kind, rowsMax, listed))
+  // guard: another instance takes over from one that was killed while it checked a hold, before the hold ends
+  const leaseMs = kind === 'others' ? checkLeaseMs : Math.min(checkLeaseMs, holdMarginMs / 2)
+  return database.transaction((tx) => leaseDue(tx, now, kind, rowsMax, { listed, leaseMs }))
 }
 
 async function checkAndPlan(

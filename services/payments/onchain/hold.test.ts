@@ -63,6 +63,17 @@ describe.each([
     expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
   })
 
+  test('is checked again before its end if the instance that checked it was killed', async () => {
+    const id = await onHold(kind)
+    const { context } = fixture
+    holdFor(context.holdMarginMs / 1_000)
+    const killed = { ...context, ask: () => new Promise<never>(() => {}) }
+    await recheckOnce(killed, 100, { running: new Set() })
+    expect((await fixture.row(id))!.refundsCheckedAt).toBeNull()
+    await fixture.recheck(context.holdMarginMs / 2)
+    expect((await fixture.row(id))!.refundsCheckedAt).not.toBeNull()
+  })
+
   test('is extended when the provider does not respond shortly before the end', async () => {
     const id = await onHold(kind)
     const until = holdFor(4)

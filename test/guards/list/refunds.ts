@@ -95,6 +95,15 @@ export const refundGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'another instance takes over from one that was killed while it checked a hold, before the hold ends',
+    kind: 'lock',
+    by: instead("kind === 'others' ? checkLeaseMs : Math.min(checkLeaseMs, holdMarginMs / 2)", 'checkLeaseMs'),
+    test: {
+      file: at('onchain/hold.test.ts'),
+      name: 'is checked again before its end if the instance that checked it was killed',
+    },
+  },
+  {
     guard: 'an amount in another currency counts as all that is left',
     kind: 'decision',
     by: always,

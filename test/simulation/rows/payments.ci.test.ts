@@ -131,7 +131,12 @@ const makers: readonly Maker[] = [
   () => ({ name: 'isDue', given: [now()] }),
   (choices) => ({
     name: 'leaseDue',
-    given: [now(), pick(choices, checks.checkKinds), 100, pick(choices, [[], ['ID']])],
+    given: [
+      now(),
+      pick(choices, checks.checkKinds),
+      100,
+      { listed: pick(choices, [[], ['ID']]), leaseMs: pick(choices, [7_500, 30_000]) },
+    ],
   }),
   (choices) => ({ name: 'sumTopups', given: [pick(choices, wallets), now()] }),
   (choices) => ({ name: 'lastRepaidAt', given: [pick(choices, wallets)] }),

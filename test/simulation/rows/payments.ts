@@ -222,9 +222,15 @@ const kindOf = ({ state }: PaymentRow): CheckKind => {
   return state === 'paid' ? 'orders' : 'others'
 }
 
-export const leaseDue: StandIn<Checks['leaseDue']> = async (tx, now, kind, rowsMax, listed = []) => {
+export const leaseDue: StandIn<Checks['leaseDue']> = async (
+  tx,
+  now,
+  kind,
+  rowsMax,
+  { listed = [], leaseMs = checkLeaseMs } = {},
+) => {
   const rows = rowsOf(tx)
-  const nextCheckAt = new Date(now.getTime() + checkLeaseMs)
+  const nextCheckAt = new Date(now.getTime() + leaseMs)
   return dueAt(rows, now)
     .filter((row) => kindOf(row) === kind && !isLeftToList(row, now, listed))
     .sort((left, right) => left.nextCheckAt!.getTime() - right.nextCheckAt!.getTime())
