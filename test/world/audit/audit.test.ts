@@ -160,7 +160,10 @@ function evidenceOf(world: World): Evidence {
   const back = world.back.map((one, at) => ({ ...about, id: `rfd_${at}`, ...one }))
   const refunds = [...back, ...world.ordered.map((one) => ({ status: 'FAILED', ...one }))]
   const chargebacks = world.disputes.map((one, at) => ({ ...about, id: `cbk_${at}`, ...one }))
-  const book = { sessions: [{ reference_id: 'pay_1' }], payments: [charge], refunds }
+  const others = world.deeds.slice(3).flatMap(({ answer }) => (answer ? [answer.id] : []))
+  const sessions = ['pay_1', ...others].map((id) => ({ reference_id: id }))
+  const charges = [charge, ...others.map((id) => ({ ...charge, payment_id: `py-${id}`, session_reference_id: id }))]
+  const book = { sessions, payments: charges, refunds }
   const stored = [{ stream: 'COMMANDS', id: 'msg_1', subject: 'relay.credit', text: '' }]
   return {
     chain,
@@ -591,6 +594,18 @@ describe('the audit accepts', () => {
       },
     ],
     ['a dispute that was dropped before the services had to know', (w) => doubtful(w, { toMs: knownAtMs - 1 })],
+    [
+      'a wallet that was free again once a later payment had covered its loss',
+      (w) => {
+        doubtful(w)
+        w.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+        freeze(w, paidAtMs + 1_000)
+        freeze(w, paidAtMs + 20_000, false)
+        const answer = { id: 'pay_2', ausdMicro: 3n, fiatMinor: 50_000n }
+        w.deeds.push({ ...payment(w), doubts: [], answer })
+        w.entries.push({ id: 'pay_2', kind: 'topup', status: 'credited', wallet: ana })
+      },
+    ],
     [
       'a failed cash-out that its user cancelled',
       (w) => {

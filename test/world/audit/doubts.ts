@@ -14,27 +14,35 @@ const secondMs = 1_000
 export type Known = {
   readonly id: string
   readonly deed: PaymentDeed
+  readonly status: string
   readonly parts: readonly UnderRef[]
   readonly capturedMinor: bigint
 }
 
 /**
  * Checks by the chain's clock when the services acted on money that was going back: none of it may be free, and a loss that was
- * known during the hold must be revoked. For a wallet that has recovered a loss (`recovered`), only the sums are compared.
+ * known during the hold must be revoked. For a wallet whose later payments covered a loss, only the sums are compared.
  */
-export function judgeDoubts(
-  payments: readonly Known[],
-  recovered: ReadonlySet<string>,
-  chain: ChainFacts,
-  book: Book,
-  ledger: Ledger,
-): void {
+export function judgeDoubts(payments: readonly Known[], chain: ChainFacts, book: Book, ledger: Ledger): void {
+  const covered = new Set(payments.filter(isCovering).map(({ deed }) => deed.wallet))
   for (const payment of payments) {
     if (payment.deed.doubts.length === 0 || payment.capturedMinor === 0n) continue
     ledger.count('payments in doubt')
-    if (!recovered.has(payment.deed.wallet)) judgeFreed(payment, chain, ledger)
+    if (!covered.has(payment.deed.wallet)) judgeFreed(payment, chain, ledger)
     judgeRevoked(payment, book, ledger)
   }
+}
+
+/**
+ * Returns true if a payment gave less than its promise although none of it was going back by then: the rest covered an earlier
+ * loss of its wallet, which may have been free again from then on.
+ */
+function isCovering({ deed, parts, status }: Known): boolean {
+  const given = parts[0]!.history.flatMap((one) => (one.kind === 'given' ? [one] : []))
+  const [first] = given
+  if (!first) return !['refunded', 'expired', 'awaiting_payment', 'replaced'].includes(status)
+  const isDoubted = deed.doubts.some(({ fromMs }) => fromMs <= first.atMs)
+  return !isDoubted && sumOf(given.map(({ micro }) => micro)) < deed.answer!.ausdMicro
 }
 
 /** Checks the moments at which money in doubt could become free: once the services must know, at credits, at ends of holds. */
