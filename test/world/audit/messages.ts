@@ -17,7 +17,7 @@ export type Announced = { readonly noted: number; readonly missing: readonly str
 const readMaxMs = 120_000
 
 /** Returns all messages: a campaign is shorter than the retention. */
-export async function storedMessages({ info }: Stack): Promise<Stored[]> {
+export async function storedMessages({ info }: Stack, withinMs = readMaxMs): Promise<Stored[]> {
   const { url, admin } = info.nats
   const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
   try {
@@ -26,7 +26,7 @@ export async function storedMessages({ info }: Stack): Promise<Stored[]> {
     return (
       await Promise.all(
         streams.map(({ config: { name }, state }) =>
-          within(storedIn(nc, name, state.messages), readMaxMs, `stream ${name}`),
+          within(storedIn(nc, name, state.messages), withinMs, `stream ${name}`),
         ),
       )
     ).flat()
