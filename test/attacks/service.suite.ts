@@ -15,7 +15,7 @@ import { booksClose } from '../support/books'
 import { newUser, verifiedUser } from '../support/people'
 import { answered, cashoutBody, openCheckout } from '../support/requests'
 import { scrape, valueIn } from '../support/telemetry/metrics'
-import { becomes, suspend } from '../support/wait'
+import { becomes, resume, suspend } from '../support/wait'
 
 let stack: Stack
 let person: Person
@@ -189,7 +189,7 @@ describe('a dependency of the service hangs', () => {
     await sql.end()
     const pids = [...backends.map(({ pid }) => pid), stack.process('postgres').pid()]
     await suspend(...pids)
-    return () => pids.toReversed().map((pid) => process.kill(pid, 'SIGCONT'))
+    return () => resume(...pids)
   }
   const hang = (name: StackProcess) => async () => {
     await suspend(stack.process(name).pid())
