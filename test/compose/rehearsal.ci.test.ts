@@ -15,6 +15,7 @@ import { devKey } from '#infra/local/keys'
 import { natsAnswers } from '#infra/local/nats'
 import { postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
+import { pause } from '#platform/deadline'
 import { processNames } from '#shared/messages/topic'
 import { startAnvil } from '#test/support/engines/anvil'
 import { childrenOf } from '#test/support/processes'
@@ -28,16 +29,38 @@ const watched = [...processNames, 'sandbox']
 let rehearsal: Rehearsal
 const running = new Map<string, Child>()
 
+/**
+ * Starts a process, and again if it ends by itself, as the restart policy of its container does. Postgres ends at once while
+ * connections of a killed one still hold its memory.
+ */
+function keep(name: string): void {
+  const child = rehearsal.start(name)
+  running.set(name, child)
+  void child.exited.then(async () => {
+    await pause(100)
+    if (running.get(name) === child) keep(name)
+  })
+}
+
+async function stop(name: string, signal: NodeJS.Signals): Promise<void> {
+  const child = running.get(name)!
+  running.delete(name)
+  await child.end(signal)
+}
+
 beforeAll(async () => {
   rehearsal = await rehearse()
-  for (const name of backbone) running.set(name, rehearsal.start(name))
+  for (const name of backbone) keep(name)
   await Promise.all([
     waitUntil('Postgres', () => postgresAnswers(rehearsal.databaseUrl)),
     waitUntil('nats-server', () => natsAnswers(rehearsal.natsMonitor)),
     waitUntil('the chain', () => chainAnswers(rehearsal.rpcUrl)),
   ])
 })
-afterAll(() => rehearsal[Symbol.asyncDispose]())
+afterAll(() => {
+  running.clear()
+  return rehearsal[Symbol.asyncDispose]()
+})
 
 const healthchecks = localStack().services
 const check = (name: string) => rehearsal.exec(name, wordsOf(healthchecks[name]!.healthcheck!.test.slice(1), variables))
@@ -65,7 +88,7 @@ describe('a local stack whose containers run as processes with the same commands
   })
 
   test("the six services, the operators' process and the sandbox become ready", async () => {
-    for (const name of watched) running.set(name, rehearsal.start(name))
+    for (const name of watched) keep(name)
     const ready = async () => (await fetch(`${rehearsal.gateway}/ready`)).ok
     await waitUntil('everything being ready', ready, 60_000)
   })
@@ -140,23 +163,20 @@ describe('a local stack whose containers run as processes with the same commands
   test('top-ups that are paid during kills and a restart are credited once, and the books balance', async () => {
     const traffic = await startTopUps(rehearsal.stack)
     const underTraffic = () => traffic.goesOn(3)
-    const stop = (name: string, signal: NodeJS.Signals) => running.get(name)!.end(signal)
-    /** Restarts a process as compose does with a container that has ended. */
-    const again = (name: string) => running.set(name, rehearsal.start(name))
     const killAnvil = () => process.kill(childrenOf(running.get('chain')!.pid)[0]!, 'SIGKILL')
     for (const name of ['anvil', 'chain', 'anvil', ...backbone, 'chain-relayer', 'payments', 'sandbox', 'anvil']) {
       await underTraffic()
       if (name === 'anvil') killAnvil()
       else {
         await stop(name, 'SIGKILL')
-        again(name)
+        keep(name)
       }
     }
     await underTraffic()
     // The order is that of `docker compose restart`.
     for (const name of watched) await stop(name, 'SIGTERM')
     for (const name of backbone) await stop(name, name === 'postgres' ? 'SIGINT' : 'SIGTERM')
-    for (const name of [...backbone, ...watched]) again(name)
+    for (const name of [...backbone, ...watched]) keep(name)
     await underTraffic()
     expect((await traffic.credited()).paid).toBeGreaterThan(30)
     const reconcile = ['bun', 'infra/operations/cli/main.ts', 'reconcile']
@@ -165,14 +185,14 @@ describe('a local stack whose containers run as processes with the same commands
   })
 
   test.each(['payments', 'gateway', 'sandbox'])('%s is unhealthy once it is gone', async (name) => {
-    await running.get(name)!.end('SIGTERM')
+    await stop(name, 'SIGTERM')
     expect(await check(name)).toBe('exit 1')
   })
 
   test('payouts is unhealthy after half a minute without a liveness file', async () => {
     const file = join(rehearsal.dir, 'alive-payouts')
     await waitUntil('payouts', async () => (await check('payouts')) === 'exit 0')
-    await running.get('payouts')!.end('SIGKILL')
+    await stop('payouts', 'SIGKILL')
     const ago = new Date(Date.now() - 40_000)
     utimesSync(file, ago, ago)
     expect(await check('payouts')).toBe('exit 1')

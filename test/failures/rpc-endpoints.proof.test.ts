@@ -5,6 +5,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { type RpcFaults, type WrongAnswer, wrongAnswers } from '#infra/sandbox/rpc-proxy/faults'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { pause } from '#platform/deadline'
 import { fields as relayerFields } from '../../services/chain-relayer/config'
 import { fields as readerFields } from '../../services/indexer-reader/config'
 import { type AnvilProcess, startAnvil } from '../support/engines/anvil'
@@ -216,6 +217,16 @@ describe('with a good second endpoint and a first one that answers every call of
   ]
   const answers = Object.keys(wrongAnswers) as WrongAnswer[]
 
+  /** What a cell of the table showed: calls that were answered wrongly, the last of them, and requests that got a 5xx. */
+  const rows: string[] = []
+  afterAll(() => {
+    const head = [
+      '| method | answer | wrong answers | left after ms | ended after ms | requests | refused |',
+      '|---|---|--:|--:|--:|--:|--:|',
+    ]
+    console.log([...head, ...rows].join('\n'))
+  })
+
   test.each(methods)(
     '%s: no request is refused, each top-up is credited once, and the record is right',
     async (method) => {
@@ -223,12 +234,31 @@ describe('with a good second endpoint and a first one that answers every call of
       const [first] = endpoints as [RpcProxy, RpcProxy]
       const person = await verifiedUser(stack)
       for (const wrongAnswer of answers) {
+        const [startedMs, before] = [performance.now(), first.journal.calls[method] ?? 0]
+        const since = () => Math.round(performance.now() - startedMs)
+        const seen = { wrong: 0, leftMs: 0, requests: 0, refused: 0 }
         first.setFaults({ wrongMethod: method, wrongAnswer })
+        const stop = new AbortController()
+        const looking = (async () => {
+          while (!stop.signal.aborted) {
+            const wrong = (first.journal.calls[method] ?? 0) - before
+            if (wrong > seen.wrong) Object.assign(seen, { wrong, leftMs: since() })
+            seen.requests++
+            if ((await person.get('/me')).status >= 500) seen.refused++
+            await pause(200, stop.signal)
+          }
+        })()
         const flows = [await topUp(stack, person), await topUp(stack, person)]
         await flowsEnding(flows, 60_000)
         await expectOnceEach(stack, flows)
+        const endedMs = since()
         await servesTruth(stack, person.wallet, 60_000)
+        stop.abort()
+        await looking
         first.setFaults({})
+        const { wrong, leftMs, requests, refused } = seen
+        rows.push(`| ${method} | ${wrongAnswer} | ${wrong} | ${leftMs} | ${endedMs} | ${requests} | ${refused} |`)
+        expect([wrongAnswer, refused]).toEqual([wrongAnswer, 0])
       }
     },
   )

@@ -40,17 +40,17 @@ test('the check finds a credit that a relayer key sent outside the service', asy
       ...(await feeBid(client)),
     }),
   })
-  let sent = await send(await client.getTransactionCount({ address }))
-  await waitUntil('its finality', async () => {
+  let sent: Awaited<ReturnType<typeof send>> | undefined
+  const { hash } = await waitUntil('its finality', async () => {
+    // The relayer may use the nonce of its lane at the same moment. Then the node refuses this one, or never mines it.
+    sent ??= await send(await client.getTransactionCount({ address }))
     const receipt = await client.getTransactionReceipt({ hash: sent.hash }).catch(() => undefined)
     const head = await client.getBlock({ blockTag: 'finalized' })
-    if (receipt) return head.number! >= receipt.blockNumber
-    // The relayer may have used the nonce of its lane at the same moment.
+    if (receipt) return head.number! >= receipt.blockNumber && sent
     const next = await client.getTransactionCount({ address, blockNumber: head.number! })
-    if (next > sent.nonce) sent = await send(await client.getTransactionCount({ address }))
+    if (next > sent.nonce) sent = undefined
     return false
   })
-  const { hash } = sent
   const words = `a credit of 7000000 for ${wallet.toLowerCase()} in ${hash} under ref ${ref} belongs to no payment`
   await waitUntil('it being found', async () => (await books()).said.includes(words))
   // The first run may precede the reading of the item's name, so the break counts only when it is found again.
