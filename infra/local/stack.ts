@@ -163,7 +163,7 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
     const isThere = async () => (await missingCopies(bus, services, copies)).length === 0
     await processes.until('every instance to join the bus', isThere, 60_000)
   }
-  const areReady = processes.until('every service to be ready', () => ready(places.opsPort), 60_000)
+  const areReady = processes.until('every service to be ready', () => ready(places), 60_000)
   await during('services', areReady)
   if ((options.copies ?? 1) > 1) await allCopies()
   if (options.data) {
@@ -247,11 +247,13 @@ async function portsOfCopies(first: Places, copies: number): Promise<GatewayPort
 const opsOf = (port: number) => `http://127.0.0.1:${port}`
 
 /**
- * Returns whether a gateway is ready. It asks the operators' listener, because the public one caches readiness for up
- * to 5 s.
+ * Returns whether the sandbox and a gateway are ready. It asks the operators' listener, because the public one caches
+ * readiness for up to 5 s.
  */
-const ready = async (opsPort: number) =>
-  (await fetch(`${opsOf(opsPort)}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+async function ready({ opsPort, sandbox }: Places): Promise<boolean> {
+  const isOk = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok
+  return (await isOk(`${sandbox}/health`)) && isOk(`${opsOf(opsPort)}/ready`)
+}
 
 function describe(
   processes: Processes,
