@@ -1,21 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { databaseRoles, migrationsDir } from '#infra/migrations/databases'
 import { verbs } from '#infra/operations/cli/main'
+import { newestTables } from '#test/support/newest-tables'
 import { logAlarms } from './alarms'
 import { awaited, resting } from './awaited'
 import { readAlerts } from './blocks'
 import { stateLimits } from './limits'
 
-const tables = databaseRoles.flatMap((role) => {
-  const meta = join(migrationsDir(role), 'meta')
-  const newest = readdirSync(meta)
-    .filter((file) => file.endsWith('_snapshot.json'))
-    .sort()
-    .at(-1)!
-  return Object.keys((JSON.parse(readFileSync(join(meta, newest), 'utf8')) as { tables: object }).tables)
-})
+const tables = newestTables().map(([name]) => name)
 const waiting = awaited.flatMap((one) => one.tables)
 
 test('every table holds something that waits, or the list says why nothing waits in it', () => {

@@ -1,26 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Type } from 'typebox'
-import { databaseRoles, migrationsDir } from '#infra/migrations/databases'
 import { questions, topics } from '#shared/messages/catalogue'
+import { newestTables } from '#test/support/newest-tables'
 import { holds, holdsAny, isPlain, personalData, plainNames, plainPlaces } from './personal-data'
 
-type Table = { columns: Record<string, { name: string }> }
-
-const columns = databaseRoles.flatMap((role) => {
-  const meta = join(migrationsDir(role), 'meta')
-  const newest = readdirSync(meta)
-    .filter((file) => file.endsWith('_snapshot.json'))
-    .sort()
-    .at(-1)!
-  const { tables } = JSON.parse(readFileSync(join(meta, newest), 'utf8')) as {
-    tables: Record<string, Table>
-  }
-  return Object.entries(tables).flatMap(([table, { columns: all }]) =>
-    Object.values(all).map(({ name }) => `${table}.${name}`),
-  )
-})
+const columns = newestTables().flatMap(([table, { columns: all }]) =>
+  Object.values(all).map(({ name }) => `${table}.${name}`),
+)
 
 type Schema = {
   type?: string

@@ -1,21 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { databaseRoles, migrationsDir } from '#infra/migrations/databases'
 import { consumers, streams } from '#infra/nats/topology'
 import { topics } from '#shared/messages/catalogue'
+import { newestTables } from '#test/support/newest-tables'
 import { entries, periodOf } from './kept'
 import { inboxDays, type Mover, movers, rules } from './rules'
 
 /** Tables of the newest snapshot of each schema's migrations. */
-const tables = databaseRoles.flatMap((role) => {
-  const meta = join(migrationsDir(role), 'meta')
-  const newest = readdirSync(meta)
-    .filter((file) => file.endsWith('_snapshot.json'))
-    .sort()
-    .at(-1)!
-  return Object.keys(JSON.parse(readFileSync(join(meta, newest), 'utf8')).tables as object)
-})
+const tables = newestTables().map(([name]) => name)
 const dayNanos = 86_400_000_000_000
 
 describe('retention entries', () => {
