@@ -276,7 +276,14 @@ export async function findWallet(db: Db, wallet: `0x${string}`): Promise<WalletR
 
 export async function storeFreeze(
   tx: Tx,
-  change: { wallet: `0x${string}`; frozen: boolean; frozenByOperator: boolean; nowMs: number; retryAt: Date },
+  change: {
+    wallet: `0x${string}`
+    frozen: boolean
+    /** Unchanged if it is undefined. */
+    frozenByOperator?: boolean | undefined
+    nowMs: number
+    retryAt: Date
+  },
 ): Promise<WalletRow> {
   const { wallet, frozen, frozenByOperator, nowMs, retryAt } = change
   const set = { frozen, frozenByOperator, retryAt, updatedAt: sql`now()` }

@@ -79,9 +79,8 @@ export async function freezeInDoubt(
   const fields = { paymentId, wallet, state, alarm: true }
   if (mayBeOnHold(payment)) context.log.error(fields, 'hold could not be kept, wallet frozen')
   else context.log.error(fields, 'money may be going back, wallet frozen')
-  const frozenByOperator = (await findWallet(tx, wallet))?.frozenByOperator ?? false
   // The order gets a new revision even if the wallet is frozen already, because no operator has seen this doubt.
-  await storeAndOrder(tx, context, { wallet, frozen: true, frozenByOperator })
+  await storeAndOrder(tx, context, { wallet, frozen: true })
   return { ...payment, lostHold: 'frozen' }
 }
 
@@ -170,7 +169,7 @@ export async function clearWallet(
     for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
     await clearLostHolds(tx, wallet)
     const { frozenByOperator } = row
-    await storeAndOrder(tx, context, { wallet, frozen: frozenByOperator, frozenByOperator })
+    await storeAndOrder(tx, context, { wallet, frozen: frozenByOperator })
     context.log.info({ wallet, by, reason }, 'wallet freeze cleared by operator')
     if (frozenByOperator) return { done: `${wallet} owes nothing, and stays frozen by an operator: wallets unfreeze` }
     return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }
@@ -236,10 +235,10 @@ async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, isUnsa
   const frozenByOperator = known?.frozenByOperator ?? false
   // guard: what an operator froze is freed by an operator alone
   const frozen = isUnsafe || frozenByOperator
-  if ((known?.frozen ?? false) !== frozen) await storeAndOrder(tx, context, { wallet, frozen, frozenByOperator })
+  if ((known?.frozen ?? false) !== frozen) await storeAndOrder(tx, context, { wallet, frozen })
 }
 
-type Freeze = Pick<WalletRow, 'wallet' | 'frozen' | 'frozenByOperator'>
+type Freeze = Pick<WalletRow, 'wallet' | 'frozen'> & Partial<Pick<WalletRow, 'frozenByOperator'>>
 
 async function storeAndOrder(tx: Tx, context: Context, freeze: Freeze) {
   const nowMs = context.clock()

@@ -177,7 +177,7 @@ const makers: readonly Maker[] = [
       {
         wallet: pick(choices, wallets),
         frozen: chance(choices, 500),
-        frozenByOperator: chance(choices, 500),
+        frozenByOperator: pick(choices, [true, false, undefined]),
         nowMs: 1_000 + oneOf(choices, 5),
         retryAt: timeFrom(choices) ?? now(),
       },

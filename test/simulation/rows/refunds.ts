@@ -154,7 +154,7 @@ export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) =
   const row: WalletRow = {
     wallet,
     frozen,
-    frozenByOperator,
+    frozenByOperator: frozenByOperator ?? known?.frozenByOperator ?? false,
     revision,
     retryAt,
     createdAt: known?.createdAt ?? now,
