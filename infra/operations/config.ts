@@ -21,7 +21,7 @@ export const fields = {
     about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
     secret: true,
   }),
-  AUSD_ADDRESS: ausdAddress('AUSD token; deploy: deploy a stand-in'),
+  AUSD_ADDRESS: ausdAddress,
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',
   }),

@@ -37,7 +37,7 @@ export const fields = {
   }),
   CHAIN_ID: chainIdField,
   GENESIS_HASH: genesisHashField,
-  AUSD_ADDRESS: ausdAddress('AUSD token; deploy: deploy a stand-in'),
+  AUSD_ADDRESS: ausdAddress,
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',
   }),

@@ -1,10 +1,8 @@
 import type { ConfigOf } from '#platform/config'
 import { durationMs, integer, list, listOrNone, networksOrNone, oneOf, text, url } from '#platform/config-fields'
-import { deployedRules, fitting, publicUrl } from '#platform/deployment'
+import { deployedRules, fitting, type Other, publicUrl } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
-
-type Other = ((name: string) => string | undefined) | undefined
 
 const isPersona = (other: Other): boolean => other?.('IDENTITY_PROVIDER') === 'persona'
 

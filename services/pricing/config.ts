@@ -1,6 +1,6 @@
 import type { ConfigOf, Field } from '#platform/config'
 import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#platform/config-fields'
-import { deploymentIn, publicUrl } from '#platform/deployment'
+import { deploymentIn, type Other, publicUrl } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
 import { type Pair, pairs } from '#shared/money/pair'
 import { type Guards, widestSpreadBps } from './decide'
@@ -45,8 +45,6 @@ const range = (value: string): { min: bigint; max: bigint } => {
   if (band.max >= rateEnd / 2n) throw new Error(`must stay below ${rateEnd / 2n}`)
   return band
 }
-
-type Other = ((name: string) => string | undefined) | undefined
 
 const isReal = (other: Other): boolean => deploymentIn(other) !== 'local'
 

@@ -34,4 +34,7 @@ export const ausdRules = {
   live: (ausd: string) => (isSame(ausd, liveAusd) ? undefined : `must be ${liveAusd}, AUSD of the live chain`),
 } as const
 
-export const ausdAddress = (about: string): Field<`0x${string}`> => fitting(address({ about }), ausdRules)
+export const ausdAddress: Field<`0x${string}`> = fitting(
+  address({ about: 'AUSD token; deploy: deploy a stand-in' }),
+  ausdRules,
+)

@@ -8,7 +8,8 @@ import { oneOf } from '#platform/config-fields'
 export const deployments = ['local', 'test', 'live'] as const
 export type Deployment = (typeof deployments)[number]
 
-type Other = ((name: string) => string | undefined) | undefined
+/** Reads another variable, unparsed. */
+export type Other = ((name: string) => string | undefined) | undefined
 
 export const deployment: Field<Deployment> = oneOf(deployments, {
   about:
