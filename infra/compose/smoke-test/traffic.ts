@@ -11,7 +11,6 @@ const patienceMs = 180_000
 const everyMs = 300
 
 export type TopUpTraffic = {
-  readonly paid: () => number
   /** Waits for more paid top-ups than now. Throws the last error of each user if there are none within two minutes. */
   readonly goesOn: (count: number) => Promise<void>
   /**
@@ -33,7 +32,6 @@ export async function startTopUps(stack: StackFile, users = 3): Promise<TopUpTra
   all.catch(() => {}) // `credited` throws it.
   const paid = () => people.reduce((sum, { paid }) => sum + paid.length, 0)
   return {
-    paid,
     goesOn: async (count) => {
       const before = paid()
       const isMore = () => {

@@ -121,7 +121,7 @@ const setting = (name: string, to: 'frozen' | 'free', does: string) =>
       const [row] = await operator.sql<{ revision: string; held: boolean }[]>`
         select revision::text, frozen_by_operator as held from payments.wallets where wallet = ${wallet}`
       const { revision, held } = row ?? { revision: '0', held: false }
-      // A command repeated before the opposite one is the same command.
+      // A repeated command finds the wallet so, and changes nothing.
       const cause = held === (to === 'frozen') ? `${to} already` : `${to} after revision ${revision}`
       const command = { verb: `wallets ${name}`, target: wallet, cause, reason, by }
       return [
