@@ -18,7 +18,7 @@ export const fields = {
   DATABASE_URL,
   DATABASE_PASSWORD,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two',
     secret: true,
   }),
   AUSD_ADDRESS: ausdAddress,

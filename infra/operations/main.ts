@@ -21,7 +21,7 @@ await runService('operations', fields, async (config, runtime) => {
   const { ausdAddress, creditLineAddress, treasuryAddress, consoleToken: token } = config
   const databaseUrl = databaseUrlOf(config)
   const place = {
-    rpcUrl: config.rpcUrls[0]!,
+    rpcUrls: config.rpcUrls,
     ausd: ausdAddress,
     creditLine: creditLineAddress,
     treasury: treasuryAddress,

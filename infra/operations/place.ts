@@ -7,7 +7,8 @@ import { integer, text, url } from '#platform/config-fields'
 import { urlInRole } from '#platform/db/url'
 
 export type Place = {
-  rpcUrl: string
+  /** JSON-RPC endpoints, best first. */
+  rpcUrls: readonly string[]
   ausd: Address
   creditLine: Address
   treasury: Address
@@ -21,7 +22,7 @@ export type Place = {
 const rangeMax = 100n
 
 export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place & { gateway: string } => ({
-  rpcUrl: chain.rpcUrl,
+  rpcUrls: [chain.rpcUrl],
   ausd: chain.ausd as Address,
   creditLine: chain.creditLine as Address,
   treasury: chain.treasury as Address,
@@ -55,21 +56,21 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   }
 }
 
-/** Returns RPC_URL, or the first of the services' endpoints. */
-export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
-  variableIn(env, 'RPC_URL') ?? variableIn(env, 'RPC_URLS')?.split(',')[0]
+/** Returns RPC_URL alone, or else the services' endpoints. It is undefined if neither is set. */
+export const operatorRpcUrls = (env: NodeJS.ProcessEnv): readonly string[] | undefined =>
+  (variableIn(env, 'RPC_URL') ?? variableIn(env, 'RPC_URLS'))?.split(',')
 
 /** Returns the running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
-  const rpcUrl = operatorRpcUrl(env)
-  if (!rpcUrl) return placeOf(runningStack(env))
+  const rpcUrls = operatorRpcUrls(env)
+  if (!rpcUrls) return placeOf(runningStack(env))
   const need = (name: string): string => {
     const value = variableIn(env, name)
     if (!value) throw new Error(`RPC_URL is set: set ${name} too`)
     return value
   }
   return {
-    rpcUrl,
+    rpcUrls,
     ausd: need('AUSD_ADDRESS') as Address,
     creditLine: need('CREDIT_LINE_ADDRESS') as Address,
     treasury: need('TREASURY_ADDRESS') as Address,

@@ -67,7 +67,7 @@ function walkOn(chain: TestChain, refsBack: number) {
 }
 
 const placeOf = ({ rpcUrl, deployment }: TestChain) => ({
-  rpcUrl,
+  rpcUrls: [rpcUrl],
   creditLine: deployment.creditLine,
   deployBlock: deployment.deployBlock,
   logsRangeMax: 1_000n,

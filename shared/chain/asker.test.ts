@@ -4,7 +4,7 @@ import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
 import { findBatches, verdictOn } from '#shared/chain/batches'
 import { openCallsPerBlock } from '#shared/chain/calls-per-block'
-import { chainOf, openChainReader } from '#shared/chain/client'
+import { openChainReader } from '#shared/chain/client'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { waitUntil } from '#test/support/wait'
 
@@ -67,7 +67,7 @@ const dead = 'http://127.0.0.1:9'
 function open(urls: readonly string[], more: { timeoutMs?: number; batches?: boolean } = {}) {
   const endpoints = openRpcEndpoints({ rpcUrls: urls })
   const options = { timeoutMs: 2_000, batches: true, ...more }
-  return { endpoints, ask: openAsker({ endpoints, chain: chainOf(10_143), ...options }) }
+  return { endpoints, ask: openAsker({ endpoints, ...options }) }
 }
 
 describe('the next endpoint is asked if one', () => {
@@ -128,7 +128,7 @@ test('the loss of an endpoint is logged once, and so is its return', async () =>
   const endpoint = serve(away)
   const endpoints = openRpcEndpoints({ rpcUrls: [endpoint.url], log: telling })
   const how = { timeoutMs: 2_000, batches: true }
-  const ask = openAsker({ endpoints, chain: chainOf(10_143), ...how })
+  const ask = openAsker({ endpoints, ...how })
   for (let times = 0; times < 5; times++) await ask(chainId).catch(() => {})
   expect(lines).toMatchObject([{ msg: 'rpc endpoint unavailable', endpoint: new URL(endpoint.url).host }])
   endpoint.reply = good
@@ -145,7 +145,7 @@ test('an endpoint is not reported unavailable by a call that spent most of its t
   const slow = serve((asked) => pause(300).then(() => good(asked, 1)) as never)
   const budget = { requestsPerSecond: 1, ethCallsPerSecond: 1 }
   const endpoints = openRpcEndpoints({ rpcUrls: [slow.url], budget, log: telling })
-  const ask = openAsker({ endpoints, chain: chainOf(10_143), timeoutMs: 1_100, batches: false })
+  const ask = openAsker({ endpoints, timeoutMs: 1_100, batches: false })
   await Promise.allSettled([ask(chainId), ask(chainId)])
   expect(lines).toEqual([])
 })

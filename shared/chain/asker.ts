@@ -1,4 +1,4 @@
-import { BaseError, type Chain, HttpRequestError, http, TimeoutError, type Transport } from 'viem'
+import { BaseError, HttpRequestError, http, TimeoutError, type Transport } from 'viem'
 import { steadyClock, systemClock } from '#platform/clock'
 import { DeadlinePassed, within } from '#platform/deadline'
 import { inSpan } from '#platform/tracing/spans'
@@ -25,7 +25,6 @@ type How = {
 
 export type AskerOptions = {
   readonly endpoints: RpcEndpoints
-  readonly chain: Chain
   /** Timeout per endpoint, in ms. */
   readonly timeoutMs: number
   readonly batches: boolean
@@ -163,7 +162,7 @@ async function beforeEnd(
   }
 }
 
-function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches }: AskerOptions) {
+function openWays(endpoint: RpcEndpoint, { timeoutMs, batches }: AskerOptions) {
   const fetchFn = async (input: string | URL | Request, init?: RequestInit) => {
     const response = await fetch(input, init)
     if (response.status === 429) throw new AskedTooOften(retryAfterMs(response.headers, systemClock()))
@@ -171,7 +170,6 @@ function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches }: AskerOpt
   }
   const open = (batch: false | { batchSize: number }) =>
     http(endpoint.url, { retryCount: 0, timeout: timeoutMs, fetchFn, batch })({
-      chain,
       retryCount: 0,
     }) as ReturnType<Transport>
   const single = open(false)

@@ -16,21 +16,20 @@ export const chainOf = (chainId: number) =>
   })
 
 /**
- * Opens a viem client without retries, since viem would repeat -32603 (on Monad nearly every pool error) and 413. Calls
- * within 2 ms share a multicall of at most 16 KiB.
+ * Opens a viem client without retries, since viem would repeat -32603 (on Monad nearly every pool error) and 413. If the
+ * chain is known, calls within 2 ms share a multicall of at most 16 KiB.
  */
 export function openChainReader(options: {
   endpoints: RpcEndpoints
-  chainId: number
+  chainId?: number
   timeoutMs?: number
   batches?: boolean
   urgency?: Urgency | undefined
+  waitsForRate?: boolean
 }): PublicClient {
-  const { endpoints, chainId, timeoutMs = 3_000, batches = false, urgency } = options
-  const chain = chainOf(chainId)
-  const ask = openAsker({ endpoints, chain, timeoutMs, batches, urgency })
+  const { endpoints, chainId, timeoutMs = 3_000, batches = false, urgency, waitsForRate = true } = options
+  const ask = openAsker({ endpoints, timeoutMs, batches, urgency, waitsForRate })
   return createPublicClient({
-    chain,
     transport: () =>
       createTransport({
         key: 'endpoints',
@@ -39,7 +38,7 @@ export function openChainReader(options: {
         retryCount: 0,
         request: ((call: Parameters<typeof ask>[0]) => ask(call)) as never,
       }),
-    batch: { multicall: { wait: 2, batchSize: 16_384 } },
     cacheTime: 0,
+    ...(chainId === undefined ? {} : { chain: chainOf(chainId), batch: { multicall: { wait: 2, batchSize: 16_384 } } }),
   })
 }

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { steadyClock } from '#platform/clock'
 import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
-import { chainOf } from '#shared/chain/client'
 import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { openHeads } from '#shared/chain/heads'
@@ -78,7 +77,7 @@ type Options = { identity?: ChainIdentity; budget?: RpcBudget }
 function open(served: readonly { url: string }[], options: Options = {}) {
   const endpoints = openRpcEndpoints({ rpcUrls: served.map(({ url }) => url), ...options })
   const how = { timeoutMs: 2_000, batches: false }
-  const ask = openAsker({ endpoints, chain: chainOf(10_143), ...how })
+  const ask = openAsker({ endpoints, ...how })
   const headOf = async (tag: string) => {
     const call = { method: 'eth_getBlockByNumber', params: [tag, false] }
     return Number(((await ask(call)) as { number: string }).number)

@@ -9,7 +9,7 @@ export type SpanReader<T> = {
   /** Reads a single block for which `read` failed. Without it, the error of `read` is thrown. */
   readonly readOne?: (block: bigint, error: unknown) => Promise<readonly T[]>
   /** Returns true if the range may be read in halves after this error. Without it, every error allows that. */
-  readonly mayHalve?: (error: unknown) => boolean
+  readonly mayHalve?: (error: unknown, span: BlockSpan) => boolean
 }
 
 /**
@@ -21,7 +21,7 @@ export async function readInHalves<T>(span: BlockSpan, reading: SpanReader<T>): 
   try {
     return [...(await read(span))]
   } catch (error) {
-    if (!mayHalve(error)) throw error
+    if (!mayHalve(error, span)) throw error
     if (span.from === span.to) {
       if (!readOne) throw error
       return [...(await readOne(span.from, error))]

@@ -24,7 +24,7 @@ beforeAll(async () => {
     keys,
     requestsPerMinute: 60_000,
   })
-  counting.targets.chain = fixture.place.rpcUrl
+  counting.targets.chain = fixture.place.rpcUrls[0]!
 })
 afterAll(async () => {
   await fixture.close()
@@ -52,7 +52,7 @@ async function live() {
   fixture.now.aheadMs = Number(timestamp) * 1_000 - Date.now() + graceMs
 }
 
-const place = () => ({ ...fixture.place, rpcUrl: `${counting.url}/chain`, logsRangeMax: 1n })
+const place = () => ({ ...fixture.place, rpcUrls: [`${counting.url}/chain`], logsRangeMax: 1n })
 
 /** Returns what was written, without times. */
 const written = async () => {

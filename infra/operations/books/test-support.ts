@@ -19,7 +19,7 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   const admin = postgres(adminUrl, { max: 2, onnotice: () => {} })
   const { ausd, creditLine } = chain.deployment
   const place = {
-    rpcUrl: chain.client.transport.url!,
+    rpcUrls: [chain.client.transport.url!],
     ausd,
     creditLine,
     treasury: actors.treasury.address,

@@ -1,5 +1,5 @@
 import { type Address, getAddress, type Hex } from 'viem'
-import { finalizedBlock, type LogNode, openNode, readLogs } from '#infra/operations/record/chain-log'
+import { finalizedBlock, type LogNode, readAtAny, readLogs } from '#infra/operations/record/chain-log'
 import {
   type Event,
   type EventNamed,
@@ -12,7 +12,7 @@ import { ratioFromEvents } from '#infra/operations/record/ratio'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
 export type RecordPlace = {
-  readonly rpcUrl: string
+  readonly rpcUrls: readonly string[]
   readonly creditLine: Address
   readonly deployBlock: bigint
   readonly logsRangeMax: bigint
@@ -21,8 +21,10 @@ export type RecordPlace = {
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
 /** Computes a wallet's record: figures from `accountOf`, history from events, both at the finalized block. */
-export async function recordFromChain(place: RecordPlace, wallet: Address) {
-  const node = openNode(place.rpcUrl)
+export const recordFromChain = (place: RecordPlace, wallet: Address) =>
+  readAtAny(place.rpcUrls, (node) => recordAt(node, place, wallet))
+
+async function recordAt(node: LogNode, place: RecordPlace, wallet: Address) {
   const to = await finalizedBlock(node)
   const all = await eventsOf(node, place, to)
   const line = { address: place.creditLine, abi: creditLineAbi, blockNumber: to } as const

@@ -45,7 +45,7 @@ async function verifyRecord(...words: string[]) {
 }
 
 const place = () => ({
-  rpcUrl: nodeUrl(),
+  rpcUrls: [nodeUrl()],
   creditLine: fixture.deployment.creditLine,
   deployBlock: 0n,
   logsRangeMax: 1_000n,

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { type Address, getAddress } from 'viem'
 import { runningStack } from '#infra/local/stack-file'
 import { faultOf, helpIfAsked } from '#infra/local/words'
-import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
+import { finalizedBlock, type LogNode, readAtAny } from '#infra/operations/record/chain-log'
 import { type ChainRecord, type RecordPlace, recordFromChain } from '#infra/operations/record/chain-record'
 import { differencesIn, lasting, type Repeats, repeats } from '#infra/operations/record/difference'
 import { runCommand } from '#platform/command'
@@ -113,8 +113,7 @@ function localChain(env: NodeJS.ProcessEnv) {
  * Finds the block of the deployment. Returns 0 if the endpoint does not keep old state, as full nodes of Monad do not.
  * Throws if there is no contract.
  */
-async function findDeployBlock({ rpcUrl, creditLine }: RecordCheck): Promise<bigint> {
-  const node = openNode(rpcUrl)
+async function findDeployBlock(node: LogNode, creditLine: Address): Promise<bigint> {
   const hasCode = async (blockNumber: bigint) =>
     (await node.getCode({ address: creditLine, blockNumber })) !== undefined
   let to = await finalizedBlock(node)
@@ -132,8 +131,9 @@ async function findDeployBlock({ rpcUrl, creditLine }: RecordCheck): Promise<big
 
 async function verifyRecord(order: RecordCheck, say: (text: string) => void): Promise<number> {
   const { wallet, rpcUrl, creditLine, gateway } = order
-  const deployBlock = order.fromBlock ?? (await findDeployBlock(order))
-  const place = { rpcUrl, creditLine, deployBlock, logsRangeMax: rangeMax }
+  const rpcUrls = [rpcUrl]
+  const deployBlock = order.fromBlock ?? (await readAtAny(rpcUrls, (node) => findDeployBlock(node, creditLine)))
+  const place = { rpcUrls, creditLine, deployBlock, logsRangeMax: rangeMax }
   let truth: ChainRecord | undefined
   // The gateway serves the record of another block, so only its differences may disappear.
   const found = await lasting(

@@ -1,5 +1,5 @@
 import type { Place } from '#infra/operations/place'
-import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
+import { finalizedBlock, type LogNode, readAtAny } from '#infra/operations/record/chain-log'
 import { Misconfigured } from '#platform/config'
 import { type BusPlace, readBus } from './bus'
 import type { Erased } from './erased'
@@ -51,7 +51,7 @@ export async function decide(
 ): Promise<RestoreDecision> {
   const from = readFrom(asked.since)
   const relayerRuns = known.lanes.some(({ isLeased }) => isLeased)
-  const lanes = relayerRuns ? [] : await readLanes(place, known, from)
+  const lanes = relayerRuns ? [] : await readAtAny(place.rpcUrls, (node) => readLanes(node, place, known, from))
   const bus = await readBus(sources.bus, from)
   if (!place.provider) throw new Misconfigured('PROVIDER_ID_SECRET_KEY is not set')
   const provider = openProvider(place.provider)
@@ -89,8 +89,7 @@ export async function decide(
   }
 }
 
-async function readLanes(place: Place, known: KnownRows, since: Date): Promise<LaneTransaction[]> {
-  const node = openNode(place.rpcUrl)
+async function readLanes(node: LogNode, place: Place, known: KnownRows, since: Date): Promise<LaneTransaction[]> {
   const head = await finalizedBlock(node)
   const span = {
     since: await blockAt(node, BigInt(Math.floor(since.getTime() / 1_000)), head),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runningStack } from '#infra/local/stack-file'
 import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/connection'
-import { operatorPlace, operatorRpcUrl } from '#infra/operations/place'
+import { operatorPlace, operatorRpcUrls } from '#infra/operations/place'
 import { runCommand, type Say } from '#platform/command'
 import { Misconfigured, readConfig } from '#platform/config'
 import { natsServers, text } from '#platform/config-fields'
@@ -26,7 +26,7 @@ const fields = {
 
 /** Returns NATS of the running local stack, or of the deployment if RPC_URL or RPC_URLS is set. */
 export function busPlace(env: NodeJS.ProcessEnv): BusPlace {
-  if (operatorRpcUrl(env)) {
+  if (operatorRpcUrls(env)) {
     const { natsUrl: url, natsPasswordAdmin: password } = readConfig('restore', fields, env)
     return { url, password }
   }

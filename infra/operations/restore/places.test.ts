@@ -27,18 +27,19 @@ describe('restore reads chain, bus and provider from the same deployment', () =>
   writeFileSync(file, 'https://one.example.com,https://two.example.com\n')
   afterAll(() => rmSync(dirname(file), { recursive: true }))
 
+  const [one, two] = ['https://one.example.com', 'https://two.example.com']
   test.each([
-    { RPC_URL: 'https://one.example.com' },
-    { RPC_URLS_FILE: file },
-    { RPC_URLS: 'https://one.example.com,https://two.example.com' },
-  ])('restore reads chain, NATS and provider from the same deployment if %o is set', (chain) => {
+    { chain: { RPC_URL: one }, rpcUrls: [one] },
+    { chain: { RPC_URLS_FILE: file }, rpcUrls: [one, two] },
+    { chain: { RPC_URLS: `${one},${two}` }, rpcUrls: [one, two] },
+  ])('restore reads chain, NATS and provider from the same deployment if $chain is set', ({ chain, rpcUrls }) => {
     const deployment = { ...env, ...chain }
     const provider = {
       url: 'https://provider.example.com',
       requestsPerMinute: 9,
       keys: { ID: 'key of ID', MY: 'key of MY' },
     }
-    expect(operatorPlace(deployment)).toMatchObject({ rpcUrl: 'https://one.example.com', provider })
+    expect(operatorPlace(deployment)).toMatchObject({ rpcUrls, provider })
     expect(busPlace(deployment)).toEqual({ url: env.NATS_URL, password: 'the admin' })
   })
 })

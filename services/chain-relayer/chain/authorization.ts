@@ -4,7 +4,6 @@ import {
   type Hex,
   hashTypedData,
   type Log,
-  numberToHex,
   pad,
   parseEventLogs,
   type RpcLog,
@@ -23,6 +22,7 @@ import {
   withTokenV,
 } from '#shared/chain/erc3009'
 import { type BlockSpan, isRefusal, readInHalves } from '#shared/chain/halves'
+import { logsIn } from '#shared/chain/logs'
 import type { ContractSignature } from './contract-signature'
 import type { ChainReceipt, Head, Node } from './node'
 
@@ -150,7 +150,6 @@ async function findLog(chain: Chain, { from, nonce }: AuthorizationTerms, first:
   return (await readLogs(chain, topics, { from: first, to }))[0]
 }
 
-/** Reads logs and filters them again, because an endpoint may ignore the filter. */
 const readLogs = (
   { node, contracts }: Chain,
   topics: (Hex | Hex[] | null)[],
@@ -160,16 +159,8 @@ const readLogs = (
   readInHalves<RpcLog>(blocks, {
     mayHalve: isRefusal,
     ...(readOne && { readOne }),
-    read: async ({ from, to }) => {
-      const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) }
-      const filter = { address: contracts.ausd, ...range, topics }
-      const logs = await node.reader.request({ method: 'eth_getLogs', params: [filter] })
-      return logs.filter((log) => same(log.address, contracts.ausd) && fits(log, topics))
-    },
+    read: (span) => logsIn(node.reader, { address: contracts.ausd, topics }, span),
   })
-
-const fits = (log: RpcLog, topics: readonly (Hex | Hex[] | null)[]): boolean =>
-  topics.every((wanted, at) => wanted === null || [wanted].flat().some((one) => same(one, log.topics[at] ?? '')))
 
 async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Promise<Use> {
   if (!log.transactionHash) return 'unknown'

@@ -7,7 +7,7 @@ import {
   type RpcTransactionReceipt,
 } from 'viem'
 import { openAsker } from '#shared/chain/asker'
-import { chainOf, openChainReader } from '#shared/chain/client'
+import { openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { isRevertData } from '#shared/chain/error-meaning'
 import type { Urgency } from '#shared/chain/methods'
@@ -70,7 +70,7 @@ export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node => open
 
 function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean, urgency?: Urgency): Node {
   const reader = openChainReader({ endpoints, chainId, timeoutMs, batches, urgency })
-  const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches, urgency })
+  const ask = openAsker({ endpoints, timeoutMs, batches, urgency })
   const head = (block: Awaited<ReturnType<typeof reader.getBlock>>): Head => {
     const { number, hash, parentHash, timestamp, baseFeePerGas } = block
     if (number === null || hash === null) throw new Error('block has no number or hash yet')

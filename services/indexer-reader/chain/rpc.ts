@@ -1,6 +1,5 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem'
 import { type ChainAsk, openAsker } from '#shared/chain/asker'
-import { chainOf } from '#shared/chain/client'
 import { onlyOf, type RpcEndpoint, type RpcEndpoints, Stale } from '#shared/chain/endpoints'
 import { askedTooOftenIn, type ErrorMeaning, meaningIn } from '#shared/chain/error-meaning'
 import type { RpcCall } from '#shared/chain/methods'
@@ -32,10 +31,8 @@ export type Rpc = {
 export function openRpc(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Rpc {
   const opened = new Map<number, ChainAsk>()
   const open = (timeoutMs: number) =>
-    // No setting of the chain is used: the calls are written out.
     openAsker({
       endpoints: onlyOf(endpoints, endpoint),
-      chain: chainOf(0),
       timeoutMs,
       batches: true,
       waitsForRate: false,

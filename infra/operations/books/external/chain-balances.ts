@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { openNode } from '#infra/operations/record/chain-log'
+import { type LogNode, readAtAny } from '#infra/operations/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { BooksContext } from '../context'
@@ -18,11 +18,14 @@ export type LaneReading = {
  * Stores the AUSD balances at `block`, with the AUSD that the credit line owes to its users and its pool, and returns the lanes' coin. `bookLanes` stores the coin once the relayer has
  * booked up to `block`.
  */
-export async function readChainBalances(
+export const readChainBalances = (context: BooksContext, block: bigint): Promise<LaneReading[]> =>
+  readAtAny(context.place.rpcUrls, (node) => readBalancesAt(node, context, block))
+
+async function readBalancesAt(
+  node: LogNode,
   { sql, database, place, clock }: BooksContext,
   block: bigint,
 ): Promise<LaneReading[]> {
-  const node = openNode(place.rpcUrl)
   const readAt = new Date(clock())
   const ausdOf = (holder: Address) =>
     node.readContract({

@@ -163,8 +163,8 @@ describe('reading the chain', () => {
     await fixture.admin`truncate books.chain_moves, books.checkpoints`
     await fixture.chain.client.mine({ blocks: 300 })
     const small = { ...fixture.place, logsRangeMax: 1n }
-    const failing = openFailing(fixture.place.rpcUrl)
-    const broken = fixture.copy({ place: { ...small, rpcUrl: failing.url } })
+    const failing = openFailing(fixture.place.rpcUrls[0]!)
+    const broken = fixture.copy({ place: { ...small, rpcUrls: [failing.url] } })
     failing.after = 200
     await expect(readChain(broken)).rejects.toThrow()
     const [kept] = await fixture.admin`select block from books.checkpoints where source = 'chain'`
@@ -181,9 +181,9 @@ describe('reading the chain', () => {
     const nonce = `0x${'cd'.repeat(32)}` as Hex
     await moveSigned(fixture, 'ana', treasury, { micro: oneAusd, nonce })
     await fixture.finalize()
-    const failing = openFailing(fixture.place.rpcUrl)
+    const failing = openFailing(fixture.place.rpcUrls[0]!)
     Object.assign(failing, { after: Number.POSITIVE_INFINITY, isBare: true })
-    const place = { ...fixture.place, rpcUrl: failing.url }
+    const place = { ...fixture.place, rpcUrls: [failing.url] }
     await expect(readChain(fixture.copy({ place }))).rejects.toThrow('without logs')
     failing.close()
     await read()

@@ -1,10 +1,13 @@
 import { type Hex, pad, type RpcLog } from 'viem'
 import type { Place } from '#infra/operations/place'
-import { type BlockRange, finalizedBlock, type LogNode, openNode, readLogs } from '#infra/operations/record/chain-log'
+import { finalizedBlock, type LogNode, readAtAny, readLogs } from '#infra/operations/record/chain-log'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import type { BlockSpan } from '#shared/chain/halves'
 import type { BooksContext } from '../context'
+import { findBalance } from './balance.store'
 import { insertMoves, newestMove } from './chain-move.store'
 import { advance, findCheckpoint } from './checkpoint.store'
-import { type AusdMove, lineTopics, movementsOf, named, transferTopic } from './moves'
+import { type AusdMove, isInto, lineTopics, movementsOf, named, transferTopic } from './moves'
 
 const source = 'chain'
 /** Ranges of `logsRangeMax` blocks that one transaction commits. */
@@ -15,8 +18,10 @@ const receiptsAtOnce = 8
  * Reads movements up to the finalized block, and returns that block. Rows and checkpoint are committed together, so a
  * kill or a second instance neither skips nor repeats a movement.
  */
-export async function readChain({ database, place }: BooksContext): Promise<bigint> {
-  const node = openNode(place.rpcUrl)
+export const readChain = (context: BooksContext): Promise<bigint> =>
+  readAtAny(context.place.rpcUrls, (node, isLast) => readAt(node, isLast, context))
+
+async function readAt(node: LogNode, isLast: boolean, { database, place }: BooksContext): Promise<bigint> {
   const head = await finalizedBlock(node)
   await refuseOtherChain(database, node, head)
   for (;;) {
@@ -30,10 +35,32 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
     // logs would come back empty.
     const readTo = await timeOf(node, to)
     const rows = await readMoves(node, place, { from, to })
+    if (!isLast) await refuseGap(database, node, place, { from, to, rows })
     await database.transaction(async (tx) => {
       if (await advance(tx, source, read, { block: to, readTo })) await insertMoves(tx, rows)
     })
   }
+}
+
+/**
+ * Throws if the transfers of some blocks do not lead from the balance before them to the one at their end: the endpoint
+ * left out logs. If the last endpoint says the same, a rule of the books reports it.
+ */
+async function refuseGap(
+  database: BooksContext['database'],
+  node: LogNode,
+  { ausd, treasury }: Place,
+  { from, to, rows }: BlockSpan & { rows: readonly AusdMove[] },
+): Promise<void> {
+  const before = await database.read((db) => findBalance(db, 'treasury'))
+  if (before?.block !== from - 1n) return
+  const token = { address: ausd, abi: ausdAbi, blockNumber: to } as const
+  const after = await node.readContract({ ...token, functionName: 'balanceOf', args: [treasury] })
+  const moved = rows.reduce((sum, { kind, ausdMicro }) => sum + (isInto(kind) ? ausdMicro : -ausdMicro), 0n)
+  if (before.amount + moved !== after)
+    throw new Error(
+      `the treasury held ${before.amount} AUSD micro before block ${from} and ${after} at block ${to}, but the node returned transfers of ${moved}`,
+    )
 }
 
 async function refuseOtherChain(database: BooksContext['database'], node: LogNode, head: bigint): Promise<void> {
@@ -61,7 +88,7 @@ const timeOf = async (node: LogNode, blockNumber: bigint): Promise<Date> => {
   return new Date(Number(timestamp) * 1_000)
 }
 
-async function readMoves(node: LogNode, place: Place, span: BlockRange) {
+async function readMoves(node: LogNode, place: Place, span: BlockSpan) {
   const { ausd, creditLine, treasury, logsRangeMax } = place
   const read = (address: typeof ausd, topics: (Hex | Hex[] | null)[]) =>
     readLogs(node, { address, topics }, span, logsRangeMax)
