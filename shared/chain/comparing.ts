@@ -1,7 +1,8 @@
 import { steadyClock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
-import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { openAsker } from '#shared/chain/asker'
+import { onlyOf, type RpcEndpoint, type RpcEndpoints } from '#shared/chain/endpoints'
 import type { RpcCall } from '#shared/chain/methods'
 
 const everyMs = 500
@@ -47,32 +48,21 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
 }
 
 async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint, withHistory: boolean): Promise<boolean> {
-  const askOne = async (of: RpcEndpoint, call: RpcCall) => {
-    await endpoints.turn({ calls: [call], among: [of], patienceMs: deadlineMs })
-    return callOne(endpoints, of, call)
-  }
+  const askOne = (of: RpcEndpoint, call: RpcCall) => askerOf(endpoints, of)(call)
   const ask = (call: RpcCall) => askOne(endpoint, call)
   await endpoints.identify(endpoint, ask)
   const isCompared = withHistory && (await endpoints.compareHistory(endpoint, ask))
   // A node may not have executed the block yet, or have no state of it any more.
   if (isCompared) await endpoints.compareState(endpoint, askOne).catch(() => {})
   if (steadyClock() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return isCompared
-  const askedAt = steadyClock()
-  const block = await ask(finalized)
-  endpoints.record(finalized, block)
-  endpoints.judge(endpoint, finalized, block, askedAt)
+  await ask(finalized)
   return isCompared
 }
 
-async function callOne(endpoints: RpcEndpoints, endpoint: RpcEndpoint, call: RpcCall): Promise<unknown> {
-  const response = await fetch(endpoint.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...call }),
-    signal: AbortSignal.timeout(deadlineMs),
+const askerOf = (endpoints: RpcEndpoints, endpoint: RpcEndpoint) =>
+  openAsker({
+    endpoints: onlyOf(endpoints, endpoint),
+    timeoutMs: deadlineMs,
+    batches: false,
+    waitsForRate: false,
   })
-  if (response.status === 429) endpoints.close(endpoint, closedMs)
-  const answer = (await response.json()) as { result?: unknown }
-  if (answer.result === undefined) throw new Error(`${call.method} got no result`)
-  return answer.result
-}
