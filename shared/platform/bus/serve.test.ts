@@ -66,3 +66,31 @@ test('an instance reports its figures once, however many requests it answers', a
   const data = endpoints.map((one) => one.data)
   expect(data).toEqual([{ waiting: 3, readMsAgo: expect.any(Number) }, undefined])
 })
+
+test('nats micro stats shows how long answers took, and the errors that callers got', async () => {
+  await using bus = await open('pricing')
+  const slow = handler(QuoteFind, async () => {
+    await pause(100)
+    return { refused: 'quote_unknown' }
+  })
+  const failing = handler(QuoteTake, async () => {
+    throw new Error('no answer')
+  })
+  const [stats, description] = [async () => ({}), 'one']
+  await using _ = await serve({ bus, name: 'pricing', description, answers: [slow, failing], stats, log })
+  await using payments = await open('payments')
+  const ask = asker(payments)
+  await ask(QuoteFind, question)
+  await ask(QuoteFind, {} as never).catch(String)
+  await ask(QuoteTake, question).catch(String)
+  const operator = await server.connectAs('ops')
+  const reply = await operator.request('$SRV.STATS.pricing', '', { timeout: 5_000 })
+  await operator.close()
+  const { endpoints } = reply.json<{ endpoints: Record<string, number>[] }>()
+  expect(endpoints).toMatchObject([
+    { num_requests: 2, num_errors: 1, last_error: expect.stringContaining('400: ') },
+    { num_requests: 1, num_errors: 1, last_error: '500: failed' },
+  ])
+  expect(endpoints[0]!.average_processing_time).toBeGreaterThan(45 * 1e6)
+  expect(endpoints[0]!.processing_time).toBeGreaterThan(95 * 1e6)
+})

@@ -85,16 +85,19 @@ const lastAnswersMs = 3_500
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
   const answers = [...options.answers, ...answersToOperators(options), ...answersAboutPeople(options)]
+  const tallies = new Map(answers.map(({ question }) => [question.subject, openTally()]))
   const adding = options.bus.nc.services.add({
     name: options.name,
     version: '1.0.0',
     description: options.description,
     metadata: { pid: String(process.pid) },
-    // Only the first endpoint reports the figures, because they are the instance's.
-    statsHandler: async ({ subject }) =>
-      subject === answers[0]?.question.subject
-        ? figures().catch((error: Error) => ({ unavailable: error.message }))
-        : undefined,
+    statsHandler: async (endpoint) => {
+      const { subject } = endpoint
+      Object.assign((endpoint as unknown as { stats: Counts }).stats, tallies.get(subject)?.counts())
+      // Only the first endpoint reports the figures, because they are the instance's.
+      if (subject !== answers[0]?.question.subject) return undefined
+      return figures().catch((error: Error) => ({ unavailable: error.message }))
+    },
   })
   const service = await within(adding, addDeadlineMs, 'the services API')
   const { bus, name, log, readings = () => [] } = options
@@ -104,11 +107,15 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   const ofThisCopy: Subscription[] = []
   for (const answer of answers) {
     const { subject } = answer.question
+    const tally = tallies.get(subject)!
     // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
     const take = (error: Error | null, message: Msg) => {
       if (error) return options.log.error({ err: error, subject }, 'request could not be received')
       const id = message.headers?.get(questionIdHeader) || message.reply || ''
-      const answered = respond(options, answer, message).finally(() => underWay.delete(id))
+      const startedMs = performance.now()
+      const answered = respond(options, answer, message)
+        .then((failure) => tally.count(performance.now() - startedMs, failure))
+        .finally(() => underWay.delete(id))
       underWay.set(id, answered)
     }
     service.addEndpoint(subject.replaceAll('.', '-'), { subject, handler: take })
@@ -137,7 +144,42 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   }
 }
 
-async function respond({ log }: Pick<Served, 'log'>, { question, answer }: Handler, message: Msg) {
+/** Figures of an endpoint in `nats micro stats`, with durations in ns. */
+type Counts = {
+  readonly num_requests: number
+  readonly num_errors: number
+  readonly last_error: string | undefined
+  readonly processing_time: number
+  readonly average_processing_time: number
+}
+
+/** Opens the figures of an endpoint. The library's own end when the handler has returned its promise, and miss its errors. */
+function openTally() {
+  let [requests, errors, ns, last] = [0, 0, 0, undefined as string | undefined]
+  return {
+    count: (tookMs: number, failure: string | undefined) => {
+      requests++
+      ns += Math.round(tookMs * 1e6)
+      if (failure === undefined) return
+      errors++
+      last = failure
+    },
+    counts: (): Counts => ({
+      num_requests: requests,
+      num_errors: errors,
+      last_error: last,
+      processing_time: ns,
+      average_processing_time: requests === 0 ? 0 : Math.round(ns / requests),
+    }),
+  }
+}
+
+/** Answers a request. Returns the error that the caller got, or undefined. */
+async function respond(
+  { log }: Pick<Served, 'log'>,
+  { question, answer }: Handler,
+  message: Msg,
+): Promise<string | undefined> {
   const { subject } = question
   const startedMs = performance.now()
   const tell = (outcome: AnswerOutcome) => answers.since(startedMs, { question: subject, outcome })
@@ -151,11 +193,12 @@ async function respond({ log }: Pick<Served, 'log'>, { question, answer }: Handl
     tell(isRefusal(answered) ? 'refused' : 'answered')
     await endOfTurn()
     message.respond(text)
+    return undefined
   } catch (error) {
-    tell(error instanceof Malformed ? 'malformed' : 'failed')
-    if (error instanceof Malformed) return refuseAs(message, 400, error.message)
-    log.error({ err: error, subject, requestId: id }, 'request failed')
-    refuseAs(message, 500, 'failed')
+    const isMalformed = error instanceof Malformed
+    tell(isMalformed ? 'malformed' : 'failed')
+    if (!isMalformed) log.error({ err: error, subject, requestId: id }, 'request failed')
+    return isMalformed ? refuseAs(message, 400, error.message) : refuseAs(message, 500, 'failed')
   }
 }
 
@@ -172,9 +215,10 @@ const answers = timer({
 const isRefusal = (answered: unknown): boolean =>
   typeof answered === 'object' && answered !== null && 'refused' in answered
 
-function refuseAs(message: Msg, code: number, why: string): void {
+function refuseAs(message: Msg, code: number, why: string): string {
   const carried = headers()
   carried.set(ServiceErrorCodeHeader, String(code))
   carried.set(ServiceErrorHeader, why.replace(/[\r\n]+/g, ' ')) // nats refuses line breaks in headers.
   message.respond(undefined, { headers: carried })
+  return `${code}: ${why}`
 }
