@@ -149,7 +149,9 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payouts',
     lines: ['AUSD taken for unknown cash-out', 'AUSD return failed permanently'],
-    steps: 'Find the transaction with `trace`; the AUSD belongs to its sender.',
+    steps:
+      'After a restore, or the promotion of a standby that lagged, its row is missing: restore it first ' +
+      '([restore](restore.md)). Otherwise find the transaction with `trace`; the AUSD belongs to its sender.',
   },
   {
     source: 'services/payouts',

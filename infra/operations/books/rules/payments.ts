@@ -67,7 +67,9 @@ export const paymentRules: readonly BookRule[] = [
     name: 'ref_unknown',
     says: 'every effect under a ref belongs to a payment',
     graceMs: sureMs,
-    remedy: 'stop the relayer: a lane key is compromised (runbook, "a lane key is stolen")',
+    remedy:
+      'after a restore, or the promotion of a standby that lagged, the rows are missing: restore them (runbook, "Restore"); ' +
+      'otherwise stop the relayer: a lane key is compromised (runbook, "a lane key is stolen")',
     sql: () => `
       select item, 'AUSD' as asset, ausd_micro as amount,
         format('a %s%s of %s for %s in %s under ref %s belongs to no payment',
