@@ -104,21 +104,21 @@ export const refusals = {
   },
   debt_too_large: {
     status: 400,
-    message: 'The debt is too large to pay by checkout. Repay part of it from your wallet with `repay` first.',
+    message: 'The debt is too large to pay by checkout. First repay a part of it from the AUSD in your wallet.',
   },
   debt_too_small: {
     status: 400,
-    message: 'The debt is too small to pay by checkout. Repay it from your wallet with `repay`.',
+    message: 'The debt is too small to pay by checkout. Repay it from the AUSD in your wallet.',
   },
 
   wallet_not_from: { status: 400, message: 'authorization.from must be your wallet' },
   to_not_treasury: { status: 400, message: 'authorization.to must be the treasury' },
-  to_zero: { status: 400, message: 'authorization.to must not be the zero address' },
-  to_token: { status: 400, message: 'authorization.to must not be the token contract' },
-  to_credit_line: { status: 400, message: 'authorization.to must not be the credit line' },
-  to_treasury: { status: 400, message: 'authorization.to must not be the treasury' },
-  to_self: { status: 400, message: 'authorization.to must not be your own wallet' },
-  value_zero: { status: 400, message: 'authorization.value must be more than 0' },
+  to_zero: { status: 400, message: 'This address cannot receive AUSD.' },
+  to_token: { status: 400, message: 'This address cannot receive AUSD.' },
+  to_credit_line: { status: 400, message: 'This address cannot receive AUSD.' },
+  to_treasury: { status: 400, message: 'This address cannot receive AUSD.' },
+  to_self: { status: 400, message: 'This is your own wallet.' },
+  value_zero: { status: 400, message: 'The amount must be more than 0.' },
   value_below_minimum: { status: 400, message: 'The minimum transfer is 0.01 AUSD.' },
   valid_before_too_near: {
     status: 400,
@@ -140,16 +140,16 @@ export const refusals = {
     status: 400,
     message: 'This bank only accepts payouts in fixed increments. Change the amount.',
   },
-  bank_unknown: { status: 400, message: 'bank.channelCode is not a supported bank' },
+  bank_unknown: { status: 400, message: 'This bank is not supported.' },
   bank_account_format: {
     status: 400,
-    message: 'bank.accountNumber has the wrong length for this bank',
+    message: 'The account number has the wrong number of digits for this bank.',
   },
   signature_invalid: {
     status: 400,
     message: 'authorization.signature is not a valid signature of this transfer by authorization.from',
   },
-  balance_too_low: { status: 400, message: 'authorization.value exceeds the wallet balance' },
+  balance_too_low: { status: 400, message: 'Your wallet does not hold enough AUSD.' },
   nonce_used: { status: 400, message: 'authorization.nonce has already been used or cancelled' },
   authorization_conflict: {
     status: 400,
@@ -166,7 +166,7 @@ export const refusals = {
   },
   treasury_empty: {
     status: 503,
-    message: "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
+    message: "We can't settle this debt right now. Try again later, or repay it from the AUSD in your wallet.",
   },
   payouts_short: {
     status: 503,
@@ -188,7 +188,7 @@ export const refusals = {
     status: 503,
     message: 'Transfers are temporarily paused. Try again later.',
   },
-  chain_unavailable: { status: 503, message: 'The blockchain is unavailable. Try again.' },
+  chain_unavailable: { status: 503, message: 'The network is unavailable. Try again.' },
   indexer_lags: { status: 503, message: 'The credit record is not up to date. Try again later.' },
 } as const satisfies Record<string, DeclaredRefusal>
 

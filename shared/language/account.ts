@@ -29,7 +29,7 @@ export const accountTexts = {
   },
   'verification.resubmit': {
     en: 'Your documents were not accepted. Verify again with clearer or different documents.',
-    id: 'Dokumen Anda tidak diterima. Verifikasi lagi dengan dokumen yang lebih jelas atau dokumen lain.',
+    id: 'Dokumen Anda tidak diterima. Silakan verifikasi ulang dengan dokumen yang lebih jelas atau dokumen lain.',
     ms: 'Dokumen anda tidak diterima. Sila buat pengesahan semula dengan dokumen yang lebih jelas atau dokumen lain.',
   },
   'verification.rejected': {
@@ -50,12 +50,12 @@ export const accountTexts = {
   },
   'verification.reset': {
     en: 'Your verification was reset. Verify your identity again.',
-    id: 'Verifikasi Anda diatur ulang. Verifikasi identitas Anda lagi.',
+    id: 'Verifikasi Anda diatur ulang. Silakan verifikasi ulang identitas Anda.',
     ms: 'Pengesahan anda telah ditetapkan semula. Sila sahkan identiti anda sekali lagi.',
   },
   'verification.none': {
     en: 'Verify your identity to top up, draw and send.',
-    id: 'Verifikasi identitas Anda untuk top up, mencairkan pinjaman, dan transfer.',
+    id: 'Verifikasi identitas Anda untuk top up, meminjam, dan transfer.',
     ms: 'Sahkan identiti anda untuk tambah nilai, membuat pinjaman dan pindahan.',
   },
 
@@ -77,12 +77,12 @@ export const accountTexts = {
 
   'held.collateral': {
     en: 'This payment can still be reversed, so it counts as collateral only after its hold ends.',
-    id: 'Pembayaran ini masih dapat ditarik kembali, sehingga baru menjadi jaminan setelah masa penahanan berakhir.',
+    id: 'Pembayaran ini masih dapat dibatalkan oleh bank atau penerbit kartu, sehingga baru menjadi jaminan setelah masa penahanan berakhir.',
     ms: 'Bayaran ini masih boleh ditarik balik, jadi ia dikira sebagai cagaran hanya selepas tempoh pegangan tamat.',
   },
   'held.repayment': {
     en: 'Your debt is repaid, but the payment can still be reversed, so this part of your limit is available again only after its hold ends.',
-    id: 'Pinjaman Anda sudah lunas, tetapi pembayarannya masih dapat ditarik kembali, sehingga bagian limit ini baru tersedia lagi setelah masa penahanan berakhir.',
-    ms: 'Pinjaman anda telah dijelaskan, tetapi bayaran itu masih boleh ditarik balik, jadi bahagian had ini tersedia semula hanya selepas tempoh pegangan tamat.',
+    id: 'Pinjaman Anda sudah lunas, tetapi pembayarannya masih dapat dibatalkan oleh bank atau penerbit kartu, sehingga bagian limit ini baru tersedia lagi setelah masa penahanan berakhir.',
+    ms: 'Pinjaman anda telah dibayar sepenuhnya, tetapi bayaran itu masih boleh ditarik balik, jadi bahagian had ini tersedia semula hanya selepas tempoh pegangan tamat.',
   },
 } as const satisfies Record<string, Text>

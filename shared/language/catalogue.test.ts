@@ -78,7 +78,7 @@ describe('a text of the catalogue', () => {
 test('amounts and times have the form of the language', () => {
   const owed = { code: 'payment.owed', ausd: '1538462' } as const
   const due = { code: 'due.in_time', dueAt: '1797836459' } as const
-  expect(textIn('id', [owed])).toStartWith('Anda harus membayar 1,538462 AUSD untuk')
+  expect(textIn('id', [owed])).toStartWith('Pembayaran ini dibatalkan, jadi ada 1,538462 AUSD yang')
   expect(textIn('ms', [owed])).toStartWith('Anda perlu membayar 1.538462 AUSD untuk')
   expect(textIn('en', [due])).toStartWith('Repay by 21 December 2026, 07:00 UTC. A later')
   expect(textIn('id', [due])).toStartWith('Bayar paling lambat 21 Desember 2026 pukul 14.00 WIB. ')

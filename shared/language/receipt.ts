@@ -13,16 +13,16 @@ export const receiptTitles = {
 export const accountText = ({ name, lastDigits }: PaidAccount): string => `${name} •••• ${lastDigits}`
 
 export const receiptRows = {
-  fiat: { en: 'Local currency', id: 'Mata uang lokal', ms: 'Mata wang tempatan' },
+  fiat: { en: 'Amount in local currency', id: 'Jumlah dalam mata uang lokal', ms: 'Jumlah dalam mata wang tempatan' },
   ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },
-  channel: { en: 'Paid through', id: 'Dibayar melalui', ms: 'Dibayar melalui' },
+  channel: { en: 'Paid through', id: 'Metode pembayaran', ms: 'Kaedah pembayaran' },
   bank: { en: 'Bank account', id: 'Rekening bank', ms: 'Akaun bank' },
   to: { en: 'To', id: 'Kepada', ms: 'Kepada' },
   createdAt: { en: 'Created', id: 'Dibuat', ms: 'Dibuat' },
   updatedAt: { en: 'Last change', id: 'Perubahan terakhir', ms: 'Perubahan terakhir' },
   status: { en: 'Status', id: 'Status', ms: 'Status' },
   txHash: { en: 'Transaction', id: 'Transaksi', ms: 'Transaksi' },
-  id: { en: 'Id', id: 'Id', ms: 'Id' },
+  id: { en: 'Reference', id: 'Nomor referensi', ms: 'Nombor rujukan' },
   support: { en: 'Support', id: 'Layanan pelanggan', ms: 'Khidmat pelanggan' },
 } as const satisfies Record<string, Text>
 
@@ -35,22 +35,22 @@ export const kindTexts = {
 
 export const statusTexts = {
   ...paymentLabels,
-  taking: { en: 'taking', id: 'AUSD sedang diambil', ms: 'AUSD sedang diambil' },
-  taken: { en: 'taken', id: 'AUSD diterima', ms: 'AUSD diterima' },
-  paying: { en: 'paying', id: 'sedang ditransfer', ms: 'sedang dipindahkan' },
+  taking: { en: 'in progress', id: 'diproses', ms: 'diproses' },
+  taken: { en: 'AUSD received', id: 'AUSD diterima', ms: 'AUSD diterima' },
+  paying: { en: 'bank transfer in progress', id: 'sedang ditransfer', ms: 'sedang dipindahkan' },
   failed: { en: 'failed', id: 'gagal', ms: 'gagal' },
-  returning: { en: 'returning', id: 'sedang dikembalikan', ms: 'sedang dipulangkan' },
+  returning: { en: 'being returned', id: 'sedang dikembalikan', ms: 'sedang dipulangkan' },
   returned: { en: 'returned', id: 'dikembalikan', ms: 'dipulangkan' },
-  sending: { en: 'sending', id: 'sedang dikirim', ms: 'sedang dihantar' },
+  sending: { en: 'in progress', id: 'sedang dikirim', ms: 'sedang dihantar' },
   sent: { en: 'sent', id: 'terkirim', ms: 'dihantar' },
 } as const satisfies Record<Status, Text>
 
 export const channelTexts = {
-  bank: { en: 'bank', id: 'bank', ms: 'bank' },
-  qr: { en: 'qr', id: 'QR', ms: 'QR' },
+  bank: { en: 'bank transfer', id: 'transfer bank', ms: 'pindahan bank' },
+  qr: { en: 'QR', id: 'QR', ms: 'QR' },
   card: { en: 'card', id: 'kartu', ms: 'kad' },
-  ewallet: { en: 'ewallet', id: 'dompet digital', ms: 'e-dompet' },
-  counter: { en: 'counter', id: 'gerai', ms: 'kaunter' },
-  paylater: { en: 'paylater', id: 'bayar nanti', ms: 'bayar kemudian' },
+  ewallet: { en: 'e-wallet', id: 'e-wallet', ms: 'e-dompet' },
+  counter: { en: 'shop counter', id: 'gerai ritel', ms: 'kaunter kedai' },
+  paylater: { en: 'pay later', id: 'paylater', ms: 'bayar kemudian' },
   direct_debit: { en: 'direct debit', id: 'debit langsung', ms: 'debit terus' },
 } as const satisfies Record<Exclude<ChannelKind, 'unknown'>, Text>

@@ -34,8 +34,8 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Sila sahkan identiti anda dahulu',
   },
   wallet_frozen: {
-    id: 'Dompet dibekukan: sebuah pembayaran ditarik kembali. Top up lewat transfer bank atau QR untuk melunasinya.',
-    ms: 'Dompet dibekukan: satu bayaran telah ditarik balik. Tambah nilai melalui pindahan bank atau QR untuk menjelaskannya.',
+    id: 'Dompet dibekukan: sebuah pembayaran dibatalkan oleh bank atau penerbit kartu. Top up lewat transfer bank atau QR untuk melunasinya.',
+    ms: 'Dompet dibekukan: satu bayaran telah ditarik balik. Tambah nilai melalui pindahan bank atau QR untuk membayarnya.',
   },
   wallet_in_doubt: {
     id: 'Dompet dibekukan: sebuah pembayaran sedang diperiksa, misalnya karena pengembalian dana atau sengketa belum selesai. Belum ada yang harus Anda bayar. Tunggu hasilnya, atau hubungi layanan pelanggan.',
@@ -61,7 +61,7 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   },
   topups_open_too_many: {
     id: 'Terlalu banyak top up yang belum dibayar. Bayar atau batalkan salah satunya, atau tunggu sampai ada yang kedaluwarsa.',
-    ms: 'Terlalu banyak tambah nilai yang belum dibayar. Bayar atau batalkan satu, atau tunggu sehingga ada yang tamat tempoh.',
+    ms: 'Terlalu banyak transaksi tambah nilai yang belum dibayar. Bayar atau batalkan satu, atau tunggu sehingga ada yang tamat tempoh.',
   },
   topups_open_too_much: {
     id: 'Total top up yang belum dibayar melebihi limit. Bayar atau batalkan salah satunya, atau tunggu sampai ada yang kedaluwarsa.',
@@ -69,7 +69,7 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   },
   day_limit_reached: {
     id: `Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul ${midnight.id} (untuk ringgit, pukul ${midnightOfRinggit.id}).`,
-    ms: `Had harian telah dicapai. Cuba jumlah yang lebih kecil, atau cuba lagi selepas ${midnight.ms} (bagi ringgit ${midnightOfRinggit.ms}).`,
+    ms: `Had harian telah dicapai. Sila cuba jumlah yang lebih kecil, atau sila cuba lagi selepas ${midnight.ms} (bagi ringgit ${midnightOfRinggit.ms}).`,
   },
   cashouts_refused_too_many: {
     id: `Terlalu banyak penarikan dana dari dompet ini atau ke rekening ini yang ditolak bank hari ini. Periksa datanya, lalu coba lagi setelah pukul ${midnight.id}.`,
@@ -77,19 +77,19 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   },
   gas_budget_spent: {
     id: `Terlalu banyak transfer hari ini. Coba lagi setelah pukul ${midnight.id}.`,
-    ms: `Terlalu banyak pindahan hari ini. Cuba lagi selepas ${midnight.ms}.`,
+    ms: `Terlalu banyak pindahan hari ini. Sila cuba lagi selepas ${midnight.ms}.`,
   },
 
   account_checks_too_many: {
     id: `Terlalu banyak pemeriksaan rekening hari ini. Anda dapat menarik dana tanpa pemeriksaan, atau coba lagi setelah pukul ${midnight.id}.`,
-    ms: `Terlalu banyak semakan akaun hari ini. Anda boleh membuat pengeluaran tanpa semakan, atau cuba lagi selepas ${midnight.ms}.`,
+    ms: `Terlalu banyak semakan akaun hari ini. Anda boleh membuat pengeluaran tanpa semakan, atau sila cuba lagi selepas ${midnight.ms}.`,
   },
   verification_limit_reached: {
     id: `Terlalu banyak tautan verifikasi hari ini. Gunakan tautan terakhir, atau coba lagi setelah pukul ${midnight.id}.`,
-    ms: `Terlalu banyak pautan pengesahan hari ini. Gunakan pautan terakhir, atau cuba lagi selepas ${midnight.ms}.`,
+    ms: `Terlalu banyak pautan pengesahan hari ini. Gunakan pautan terakhir, atau sila cuba lagi selepas ${midnight.ms}.`,
   },
   statement_too_long: {
-    id: 'Transaksi dalam periode ini terlalu banyak untuk satu laporan. Pilih periode yang lebih pendek.',
+    id: 'Transaksi dalam periode ini terlalu banyak untuk satu mutasi. Pilih periode yang lebih pendek.',
     ms: 'Terlalu banyak transaksi dalam tempoh ini untuk satu penyata. Pilih tempoh yang lebih pendek.',
   },
   export_limit_reached: {
@@ -98,12 +98,12 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   },
 
   cancellation_unconfirmed: {
-    id: 'Pembatalan belum terkonfirmasi. Tagihan ini mungkin masih bisa dibayar. Coba lagi.',
-    ms: 'Pembatalan belum disahkan. Bil ini mungkin masih boleh dibayar. Sila cuba lagi.',
+    id: 'Pembatalan belum terkonfirmasi. Pembayaran ini mungkin masih bisa dibayar. Coba lagi.',
+    ms: 'Pembatalan belum disahkan. Bayaran ini mungkin masih boleh dibuat. Sila cuba lagi.',
   },
   cancellations_too_many: {
-    id: 'Terlalu banyak pembatalan hari ini. Tagihan ini akan tertutup sendiri jika tidak dibayar.',
-    ms: 'Terlalu banyak pembatalan hari ini. Bil ini akan tamat sendiri jika tidak dibayar.',
+    id: 'Terlalu banyak pembatalan hari ini. Pembayaran ini akan berakhir sendiri jika tidak diselesaikan.',
+    ms: 'Terlalu banyak pembatalan hari ini. Bayaran ini akan tamat sendiri jika tidak dilengkapkan.',
   },
 
   nothing_owed: {
@@ -115,16 +115,16 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Bayaran untuk pinjaman ini sedang diproses.',
   },
   settlements_too_many: {
-    id: 'Terlalu banyak tagihan untuk pinjaman ini. Bayar tagihan yang masih terbuka, atau coba lagi dalam satu jam.',
-    ms: 'Terlalu banyak bil untuk pinjaman ini. Bayar bil yang masih terbuka, atau cuba lagi dalam masa satu jam.',
+    id: 'Terlalu banyak pembayaran yang dibuka untuk pinjaman ini. Selesaikan yang masih terbuka, atau coba lagi dalam satu jam.',
+    ms: 'Terlalu banyak bayaran dibuka untuk pinjaman ini. Lengkapkan yang masih terbuka, atau cuba lagi dalam masa satu jam.',
   },
   debt_too_large: {
-    id: 'Pinjaman terlalu besar untuk dibayar sekaligus. Bayar sebagian dari dompet Anda dengan `repay` terlebih dahulu.',
-    ms: 'Pinjaman terlalu besar untuk dibayar sekali gus. Bayar sebahagian daripada dompet anda dengan `repay` dahulu.',
+    id: 'Pinjaman terlalu besar untuk dibayar sekaligus. Bayar dulu sebagian langsung dari saldo AUSD di dompet Anda.',
+    ms: 'Pinjaman terlalu besar untuk dibayar sekali gus. Bayar dahulu sebahagian terus daripada baki AUSD dalam dompet anda.',
   },
   debt_too_small: {
-    id: 'Pinjaman terlalu kecil untuk dibayar dengan cara ini. Bayar dari dompet Anda dengan `repay`.',
-    ms: 'Pinjaman terlalu kecil untuk dibayar dengan cara ini. Bayar daripada dompet anda dengan `repay`.',
+    id: 'Pinjaman terlalu kecil untuk dibayar dengan cara ini. Bayar langsung dari saldo AUSD di dompet Anda.',
+    ms: 'Pinjaman terlalu kecil untuk dibayar dengan cara ini. Bayar terus daripada baki AUSD dalam dompet anda.',
   },
 
   wallet_not_from: {
@@ -136,28 +136,28 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'authorization.to mestilah treasury',
   },
   to_zero: {
-    id: 'authorization.to tidak boleh alamat nol',
-    ms: 'authorization.to tidak boleh alamat sifar',
+    id: 'Alamat ini tidak dapat menerima AUSD.',
+    ms: 'Alamat ini tidak boleh menerima AUSD.',
   },
   to_token: {
-    id: 'authorization.to tidak boleh kontrak token',
-    ms: 'authorization.to tidak boleh kontrak token',
+    id: 'Alamat ini tidak dapat menerima AUSD.',
+    ms: 'Alamat ini tidak boleh menerima AUSD.',
   },
   to_credit_line: {
-    id: 'authorization.to tidak boleh kontrak kredit',
-    ms: 'authorization.to tidak boleh kontrak kredit',
+    id: 'Alamat ini tidak dapat menerima AUSD.',
+    ms: 'Alamat ini tidak boleh menerima AUSD.',
   },
   to_treasury: {
-    id: 'authorization.to tidak boleh treasury',
-    ms: 'authorization.to tidak boleh treasury',
+    id: 'Alamat ini tidak dapat menerima AUSD.',
+    ms: 'Alamat ini tidak boleh menerima AUSD.',
   },
   to_self: {
-    id: 'authorization.to tidak boleh dompet Anda sendiri',
-    ms: 'authorization.to tidak boleh dompet anda sendiri',
+    id: 'Ini dompet Anda sendiri.',
+    ms: 'Ini dompet anda sendiri.',
   },
   value_zero: {
-    id: 'authorization.value harus lebih dari 0',
-    ms: 'authorization.value mesti lebih daripada 0',
+    id: 'Jumlah harus lebih dari 0.',
+    ms: 'Jumlah mesti lebih daripada 0.',
   },
   value_below_minimum: {
     id: 'Transfer minimum adalah 0,01 AUSD.',
@@ -196,20 +196,20 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Bank ini hanya menerima jumlah dalam gandaan tertentu. Sila ubah jumlahnya.',
   },
   bank_unknown: {
-    id: 'bank.channelCode bukan bank yang didukung',
-    ms: 'bank.channelCode bukan bank yang disokong',
+    id: 'Bank ini belum didukung.',
+    ms: 'Bank ini belum disokong.',
   },
   bank_account_format: {
-    id: 'Panjang bank.accountNumber tidak sesuai untuk bank ini',
-    ms: 'Panjang bank.accountNumber tidak sesuai untuk bank ini',
+    id: 'Jumlah digit nomor rekening tidak sesuai untuk bank ini.',
+    ms: 'Bilangan digit nombor akaun tidak sesuai untuk bank ini.',
   },
   signature_invalid: {
     id: 'authorization.signature bukan tanda tangan yang sah dari authorization.from untuk transfer ini',
     ms: 'authorization.signature bukan tandatangan yang sah daripada authorization.from untuk pindahan ini',
   },
   balance_too_low: {
-    id: 'authorization.value melebihi saldo dompet',
-    ms: 'authorization.value melebihi baki dompet',
+    id: 'Saldo AUSD Anda tidak cukup.',
+    ms: 'Baki AUSD anda tidak mencukupi.',
   },
   nonce_used: {
     id: 'authorization.nonce sudah digunakan atau dibatalkan',
@@ -226,15 +226,15 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   },
   treasury_short: {
     id: 'Saat ini kami belum dapat menerima top up sebesar ini. Coba jumlah yang lebih kecil atau coba lagi nanti.',
-    ms: 'Kami belum dapat menerima tambah nilai sebesar ini sekarang. Cuba jumlah yang lebih kecil atau cuba lagi kemudian.',
+    ms: 'Kami belum dapat menerima tambah nilai sebesar ini sekarang. Sila cuba jumlah yang lebih kecil atau cuba lagi kemudian.',
   },
   treasury_empty: {
-    id: 'Saat ini kami belum dapat melunasi pinjaman ini. Coba lagi nanti, atau bayar dari dompet Anda dengan `repay`.',
-    ms: 'Kami belum dapat menjelaskan pinjaman ini sekarang. Cuba lagi kemudian, atau bayar daripada dompet anda dengan `repay`.',
+    id: 'Saat ini kami belum dapat melunasi pinjaman ini. Coba lagi nanti, atau bayar langsung dari saldo AUSD di dompet Anda.',
+    ms: 'Kami belum dapat menerima bayaran pinjaman ini sekarang. Cuba lagi kemudian, atau bayar terus daripada baki AUSD dalam dompet anda.',
   },
   payouts_short: {
     id: 'Saat ini kami belum dapat mencairkan rupiah sebanyak itu. Coba jumlah yang lebih kecil atau coba lagi nanti.',
-    ms: 'Kami belum dapat membayar rupiah sebanyak itu sekarang. Cuba jumlah yang lebih kecil atau cuba lagi kemudian.',
+    ms: 'Kami belum dapat membayar rupiah sebanyak itu sekarang. Sila cuba jumlah yang lebih kecil atau cuba lagi kemudian.',
   },
   topups_paused: {
     id: 'Top up dihentikan sementara. Coba lagi nanti dengan kurs baru.',
@@ -253,8 +253,8 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Pindahan dihentikan buat sementara waktu. Sila cuba lagi kemudian.',
   },
   chain_unavailable: {
-    id: 'Blockchain sedang tidak tersedia. Coba lagi.',
-    ms: 'Blockchain tidak tersedia. Sila cuba lagi.',
+    id: 'Jaringan sedang mengalami gangguan. Silakan coba lagi.',
+    ms: 'Rangkaian sedang tergendala. Sila cuba lagi.',
   },
   indexer_lags: {
     id: 'Riwayat kredit belum diperbarui. Coba lagi nanti.',

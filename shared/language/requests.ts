@@ -71,7 +71,7 @@ const formTexts = {
   'form.whole_settlement': {
     en: '{field} is not a known field: a settlement pays the whole debt; to pay a part, top up and call repayFromCollateral',
     id: '{field} bukan kolom yang dikenal: pelunasan membayar seluruh pinjaman; untuk membayar sebagian, lakukan top up lalu panggil repayFromCollateral',
-    ms: '{field} bukan medan yang dikenali: penjelasan membayar seluruh pinjaman; untuk membayar sebahagian, tambah nilai dan panggil repayFromCollateral',
+    ms: '{field} bukan medan yang dikenali: bayaran penuh meliputi seluruh pinjaman; untuk membayar sebahagian, tambah nilai dan panggil repayFromCollateral',
   },
 } as const satisfies Record<`form.${Form}`, Text>
 
@@ -166,7 +166,7 @@ export const requestTexts = {
   },
   period_too_long: {
     en: 'a statement covers at most {days} days',
-    id: 'satu laporan mencakup paling banyak {days} hari',
+    id: 'satu mutasi mencakup paling banyak {days} hari',
     ms: 'satu penyata meliputi paling banyak {days} hari',
   },
   format_unknown: {
@@ -248,8 +248,8 @@ export const requestTexts = {
   },
   internal: {
     en: 'something went wrong',
-    id: 'terjadi kesalahan',
-    ms: 'ralat telah berlaku',
+    id: 'maaf, terjadi kesalahan; silakan coba lagi',
+    ms: 'maaf, berlaku ralat; sila cuba lagi',
   },
   busy: {
     en: 'the service is busy, try again',

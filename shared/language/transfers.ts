@@ -18,14 +18,14 @@ export const cashoutTexts = {
   },
 
   'cashout.taking': {
-    en: 'We are collecting your AUSD.',
-    id: 'AUSD Anda sedang kami ambil.',
-    ms: 'AUSD anda sedang kami ambil.',
+    en: 'Your AUSD is being processed.',
+    id: 'AUSD Anda sedang diproses.',
+    ms: 'AUSD anda sedang diproses.',
   },
   'cashout.taken': {
     en: 'We received your AUSD. The bank transfer is next.',
-    id: 'AUSD Anda sudah kami terima. Selanjutnya transfer bank.',
-    ms: 'AUSD anda telah kami terima. Seterusnya pindahan bank.',
+    id: 'AUSD Anda sudah kami terima. Berikutnya, transfer ke bank.',
+    ms: 'AUSD anda telah kami terima. Seterusnya, pindahan ke bank.',
   },
   'cashout.paying': {
     en: 'The bank transfer is in progress.',
@@ -38,9 +38,9 @@ export const cashoutTexts = {
     ms: 'Pindahan bank berjaya.',
   },
   'cashout.failed': {
-    en: 'No AUSD was taken.',
-    id: 'Tidak ada AUSD yang diambil.',
-    ms: 'Tiada AUSD diambil.',
+    en: 'The cash-out failed. Your AUSD is still in your wallet.',
+    id: 'Penarikan dana gagal. Saldo AUSD Anda tidak berkurang.',
+    ms: 'Pengeluaran gagal. Baki AUSD anda tidak berkurang.',
   },
   'cashout.returning': {
     en: 'Your AUSD is being returned to your wallet.',
@@ -142,9 +142,9 @@ export const transferTexts = {
     ms: 'Pindahan berjaya.',
   },
   'send.failed': {
-    en: 'No AUSD was sent.',
-    id: 'Tidak ada AUSD yang dikirim.',
-    ms: 'Tiada AUSD dihantar.',
+    en: 'The transfer failed. No AUSD was sent.',
+    id: 'Transfer gagal. Saldo AUSD Anda tidak berkurang.',
+    ms: 'Pindahan gagal. Baki AUSD anda tidak berkurang.',
   },
 
   'send.reason.balance_too_low': {

@@ -193,7 +193,7 @@ withBrowser('a loan whose answer is lost is taken once, and shows its due date',
   await go('borrow')
   await type(t.amountIn('AUSD'), '1000')
   await press(t.borrow)
-  await see(t.reverted('LimitExceeded'))
+  await see(t.contractErrors.LimitExceeded)
   await type(t.amountIn('AUSD'), '3')
   await press(t.borrow)
   await waitUntil('the transaction', () => lost.bodies.length > 0)

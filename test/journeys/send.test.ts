@@ -34,8 +34,8 @@ describe('a send', () => {
   })
 
   test.each([
-    ['to the zero address', { to: `0x${'0'.repeat(40)}` }, 'authorization.to must not be the zero address'],
-    ['of nothing', { value: '0' }, 'authorization.value must be more than 0'],
+    ['to the zero address', { to: `0x${'0'.repeat(40)}` }, 'This address cannot receive AUSD.'],
+    ['of nothing', { value: '0' }, 'The amount must be more than 0.'],
     ['that lapsed', { validBefore: '1' }, 'authorization.validBefore must be in the future'],
     ['that is not valid yet', { validAfter: '9999999999' }, 'authorization.validAfter must be in the past'],
     [

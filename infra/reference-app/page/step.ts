@@ -23,7 +23,9 @@ export function faultText(t: Texts, error: unknown): string {
   if (error instanceof BaseError) {
     const reverted = error.walk((one) => one instanceof ContractFunctionRevertedError)
     const name = (reverted as ContractFunctionRevertedError | null)?.data?.errorName
-    return name ? t.reverted(name) : error.shortMessage
+    if (!reverted) return t.noAnswer
+    const isKnown = name !== undefined && Object.hasOwn(t.contractErrors, name)
+    return isKnown ? t.contractErrors[name as keyof Texts['contractErrors']] : t.reverted
   }
   return error instanceof Unanswered ? t.noAnswer : String(error)
 }

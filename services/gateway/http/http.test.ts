@@ -30,7 +30,7 @@ describe('the gateway answers a failure with', () => {
       '503 for a dependency of the table',
       refusedAs('chain_unavailable'),
       503,
-      'The blockchain is unavailable. Try again.',
+      'The network is unavailable. Try again.',
       2,
     ],
     ['429 until the day is over', ...dayOver('gas_budget_spent')],

@@ -33,7 +33,7 @@ const fixture = await fixtureOf(replies)
 const lapsed = paymentTexts['payment.reason.refunded_after_credit']
 const owed = {
   en: `${lapsed.en} You owe 1.538462 AUSD for`,
-  id: `${lapsed.id} Anda harus membayar 1,538462 AUSD untuk`,
+  id: `${lapsed.id} Pembayaran ini dibatalkan, jadi ada 1,538462 AUSD yang`,
   ms: `${lapsed.ms} Anda perlu membayar 1.538462 AUSD untuk`,
 } as const
 
@@ -212,8 +212,8 @@ describe.each(others)('in the language %s', (language) => {
     const response = await fixture.call('GET', `/me/activity/${id}/receipt`, asking(language))
     const page = await response.text()
     const words = {
-      id: ['Bukti transaksi: Top up', 'Dibuat', '21 November 2026 pukul 13.01.00 WIB', 'dikreditkan'],
-      ms: ['Resit: Tambah nilai', 'Dibuat', '21 November 2026, 14:01:00 waktu Malaysia', 'dikreditkan'],
+      id: ['Bukti transaksi: Top up', 'Dibuat', '21 November 2026 pukul 13.01.00 WIB', 'berhasil'],
+      ms: ['Resit: Tambah nilai', 'Dibuat', '21 November 2026, 14:01:00 waktu Malaysia', 'berjaya'],
     }
     for (const text of [`<html lang="${language}">`, owed[language], ...words[language]]) expect(page).toContain(text)
     expect(response.headers.get('content-language')).toBe(language)
