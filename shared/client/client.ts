@@ -16,7 +16,7 @@ import type { BodyOf, Route, RouteAnswer } from '#shared/api/route'
 import { GetReceipt, GetStatement } from '#shared/api/statement'
 import { type ClientTarget, exchange } from '#shared/client/exchange'
 import { type Answered, okOf } from '#shared/client/refusal'
-import { openSession, type Signer } from '#shared/client/session'
+import { openSession, type SessionStore, type Signer } from '#shared/client/session'
 import type { TransferSigner } from '#shared/client/transfer'
 import { type Me, type Patience, waitForItem, waitForMe } from '#shared/client/waiting'
 
@@ -31,8 +31,8 @@ export {
   Refused,
   Unanswered,
 } from '#shared/client/refusal'
-export { signIn } from '#shared/client/session'
-export { signTransfer, type TransferTerms } from '#shared/client/transfer'
+export { type SessionStore, type Signer, signIn } from '#shared/client/session'
+export { fromWallet, signTransfer, type TransferSigner, type TransferTerms } from '#shared/client/transfer'
 export {
   type Activity,
   type Item,
@@ -60,7 +60,7 @@ function ask<R extends Route>(
 ): Promise<Answered<RouteAnswer<R>>> {
   const path = route.path.replace(/:([a-z]+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const asked = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const asked = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
   return exchange<RouteAnswer<R>>(place, {
     method: route.method,
     path: asked === '' ? path : `${path}?${asked}`,
@@ -86,8 +86,10 @@ type StatementPeriod = { readonly from?: string; readonly to?: string }
 export type Client = ReturnType<typeof openClient>
 
 /** Opens a client that signs in where a session is needed. */
-export function openClient(place: ClientTarget & { readonly account: Signer & TransferSigner }) {
-  const session = openSession(place.account)
+export function openClient(
+  place: ClientTarget & { readonly account: Signer & TransferSigner; readonly session?: SessionStore },
+) {
+  const session = openSession(place.account, place.session)
   const signed = async <R extends Route>(
     route: R,
     body: BodyOf<R>,
@@ -98,7 +100,7 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     const first = await once(header)
     if (!('refused' in first) || first.refused.code !== 'sign_in_again') return first
     // The request did nothing: the session has expired, or a clock was adjusted.
-    await session.forget(header)
+    await session.forget(header, first.refused.serverMs)
     return once(await session.header())
   }
   const me = () => signed(GetMe, undefined)

@@ -34,6 +34,9 @@ export type Tried =
 export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, sent: SentCall): Promise<Tried> {
   const { method, path, headers, body } = sent
   const ask = own ?? fetch
+  // React Native has no AbortSignal.timeout.
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), tryDeadlineMs)
   try {
     const answer = await ask(`${baseUrl.replace(/\/$/, '')}${path}`, {
       method,
@@ -43,7 +46,7 @@ export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, s
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body }),
-      signal: AbortSignal.timeout(tryDeadlineMs),
+      signal: controller.signal,
     })
     const isText = sent.isText === true && answer.status === 200
     return {
@@ -53,6 +56,8 @@ export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, s
     }
   } catch (fault) {
     return { fault }
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -15,6 +15,8 @@ export type ClientRefusal = {
   readonly retryAfterMs?: number
   /** Id of the request in the service's logs. */
   readonly requestId: string | null
+  /** Time of the answer by the service's clock, in ms since 1970. It is missing if a browser may not read it. */
+  readonly serverMs?: number
 }
 
 /** An outcome. A request without a response is thrown as `Unanswered` instead. */
@@ -57,12 +59,14 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Clie
   if (status < 400 || typeof message !== 'string') return undefined
   const word = headers.get(errorCodeHeader)
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  const serverMs = Date.parse(headers.get('date') ?? '')
   return {
     code: isCode(word) ? word : generalCodeOf(status),
     status,
     message,
     requestId: headers.get('x-request-id'),
     ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {}),
+    ...(Number.isFinite(serverMs) ? { serverMs } : {}),
   }
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { afterEach, expect, setSystemTime, test } from 'bun:test'
 import { openSession } from '#shared/client/session'
 
 test('a refused session is forgotten, but not one that was signed since', async () => {
@@ -14,4 +14,48 @@ test('a refused session is forgotten, but not one that was signed since', async 
   await session.forget(refused)
   expect(await session.header()).toBe(renewed)
   expect(signed).toBe(2)
+})
+
+afterEach(() => void setSystemTime())
+
+const account = { address: '0xAb' as const, signMessage: async () => '0x5160' as const }
+const endIn = (header: string) => Number(header.split('.')[1])
+
+test('a stored session is used by the next client of the same wallet, until shortly before its end', async () => {
+  let stored: string | null | undefined
+  const save = (header: string | null) => {
+    stored = header
+  }
+  const store = { load: () => stored, save }
+  const header = await openSession(account, store).header()
+  expect(stored).toBe(header)
+  let signed = 0
+  const asked = { ...account, signMessage: async () => `0x${++signed}` as const }
+  expect(await openSession(asked, store).header()).toBe(header)
+  expect(await openSession({ ...asked, address: '0xCD' }, store).header()).not.toBe(header)
+  stored = header
+  setSystemTime(endIn(header) * 1_000 - 60_000)
+  const later = openSession(asked, store)
+  expect(await later.header()).not.toBe(header)
+  expect(signed).toBe(2)
+  await later.forget(await later.header())
+  expect(stored).toBeNull()
+})
+
+test('a store that fails costs no request', async () => {
+  const fail = () => {
+    throw new Error('the storage is full')
+  }
+  const session = openSession(account, { load: async () => fail(), save: fail })
+  expect(await session.header()).toContain('0x5160')
+})
+
+test('on a device whose date is wrong, the second session ends by the clock of the service', async () => {
+  const serverMs = Date.now()
+  setSystemTime(serverMs - 2 * 86_400_000)
+  const session = openSession(account)
+  const refused = await session.header()
+  expect(endIn(refused)).toBeLessThan(serverMs / 1_000)
+  await session.forget(refused, serverMs)
+  expect(endIn(await session.header())).toBe(Math.floor(serverMs / 1_000) + 86_400)
 })

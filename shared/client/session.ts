@@ -1,9 +1,20 @@
 import { signInText } from '#shared/api/session'
 
-/** A signer of sign-in texts: a viem account or a browser wallet. */
+/** A signer of sign-in texts, such as a viem account. `fromWallet` makes one of a browser wallet. */
 export type Signer = {
   readonly address: `0x${string}`
   readonly signMessage: (given: { message: string }) => Promise<`0x${string}`>
+}
+
+/**
+ * Keeps the header of a session beyond the life of the app, which then need not ask for a signature again. If one of its
+ * functions fails, the session lasts as long as the client.
+ */
+export type SessionStore = {
+  /** Returns the header that was saved last, or nothing. */
+  readonly load: () => string | null | undefined | Promise<string | null | undefined>
+  /** Saves a header, which is a secret like a password; null deletes it. */
+  readonly save: (header: string | null) => unknown
 }
 
 /** Returns the `Authorization` header of a wallet, valid until `until` (Unix seconds). */
@@ -16,27 +27,59 @@ const lifetimeSeconds = 86_400
 /** Time before its expiry at which a session is renewed, in seconds, so that it does not expire in transit. */
 const renewSeconds = 300
 
-export function openSession(account: Signer) {
-  let current: { header: Promise<string>; until: number } | undefined
-  const header = (): Promise<string> => {
-    const now = Math.floor(Date.now() / 1000)
+type Session = { readonly header: Promise<string>; readonly until: number }
+
+export function openSession(account: Signer, store?: SessionStore) {
+  let current: Session | undefined
+  /** Time by which the clock of the service is ahead of this device's, in seconds. */
+  let aheadSeconds = 0
+  let loading: Promise<void> | undefined
+  const save = async (header: string | null) => {
+    try {
+      await store?.save(header)
+    } catch {}
+  }
+  const load = async () => {
+    const saved = await Promise.resolve(store?.load()).catch(() => undefined)
+    const until = saved ? endOf(saved, account.address) : undefined
+    if (saved && until) current ??= { header: Promise.resolve(saved), until }
+  }
+  const header = async (): Promise<string> => {
+    loading ??= load()
+    await loading
+    const now = Math.floor(Date.now() / 1000) + aheadSeconds
     if (!current || current.until - now < renewSeconds) {
       const until = now + lifetimeSeconds
-      const mine = { header: signIn(account, until), until }
-      // If the user declined to sign, the next request asks again.
-      mine.header.catch(() => {
-        if (current === mine) current = undefined
-      })
+      const mine: Session = { header: signIn(account, until), until }
       current = mine
+      mine.header.then(
+        save,
+        // If the user declined to sign, the next request asks again.
+        () => {
+          if (current === mine) current = undefined
+        },
+      )
     }
     return current.header
   }
   return {
     header,
-    /** Makes the next request sign again after this header was refused, unless another request already has. */
-    forget: async (refused: string) => {
+    /**
+     * Makes the next request sign again after this header was refused, unless another request already has. `serverMs` is the
+     * time of the refusal by the service's clock, because the clock of a device may be wrong by days.
+     */
+    forget: async (refused: string, serverMs?: number) => {
+      if (serverMs !== undefined) aheadSeconds = Math.round((serverMs - Date.now()) / 1000)
       const mine = current
-      if (mine && (await mine.header) === refused && current === mine) current = undefined
+      if (!mine || (await mine.header) !== refused || current !== mine) return
+      current = undefined
+      await save(null)
     },
   }
+}
+
+/** Returns the end of a header in Unix seconds, or undefined if it is not one of this wallet. */
+function endOf(header: string, wallet: string): number | undefined {
+  const [name, until] = header.split('.')
+  return name === `Service ${wallet.toLowerCase()}` && /^[0-9]{1,12}$/.test(until ?? '') ? Number(until) : undefined
 }

@@ -1,6 +1,8 @@
 import { expect, spyOn, test } from 'bun:test'
+import { createWalletClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { signTransfer } from '#shared/client/transfer'
+import { signIn } from '#shared/client/session'
+import { fromWallet, signTransfer } from '#shared/client/transfer'
 
 const account = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
 const verifyingContract = `0x${'a5'.repeat(20)}` as const
@@ -15,4 +17,26 @@ test('a transfer that a device with a fast clock signed can be used at once', as
   })
   ahead.mockRestore()
   expect(Number(validAfter)).toBeLessThan(now / 1_000)
+})
+
+test('a browser wallet signs in and signs transfers, with or without an account of its own', async () => {
+  const key = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+  const asked: string[] = []
+  const provider = custom({
+    request: async ({ method, params }) => {
+      asked.push(method)
+      if (method === 'personal_sign') return key.signMessage({ message: { raw: params[0] } })
+      if (method === 'eth_signTypedData_v4') return key.signTypedData(JSON.parse(params[1]))
+      throw new Error(`unexpected ${method}`)
+    },
+  })
+  const own = createWalletClient({ account: key.address, transport: provider })
+  const bare = createWalletClient({ transport: provider })
+  for (const wallet of [fromWallet(own), fromWallet(bare, key.address)]) {
+    expect(await signIn(wallet, 9)).toBe(await signIn(key, 9))
+    const terms = { to: key.address, valueMicro: 1n, validBefore: 9n, nonce: `0x${'22'.repeat(32)}` } as const
+    expect(await signTransfer(wallet, domain, terms)).toEqual(await signTransfer(key, domain, terms))
+  }
+  expect(asked).toEqual(['personal_sign', 'eth_signTypedData_v4', 'personal_sign', 'eth_signTypedData_v4'])
+  expect(() => fromWallet(bare)).toThrow('pass its address')
 })

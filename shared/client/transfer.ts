@@ -1,5 +1,6 @@
-import type { LocalAccount } from 'viem'
+import type { LocalAccount, WalletClient } from 'viem'
 import { type SignedTransfer, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
+import type { Signer } from '#shared/client/session'
 
 type Address = `0x${string}`
 
@@ -14,8 +15,25 @@ export type TransferTerms = {
   readonly nonce?: Address
 }
 
-/** A signer of transfers: a viem account or a browser wallet. */
+/** A signer of transfers, such as a viem account. `fromWallet` makes one of a browser wallet. */
 export type TransferSigner = Pick<LocalAccount, 'address' | 'signTypedData'>
+
+/**
+ * Returns the signer of a browser wallet, as viem's `WalletClient` reaches it (injected, WalletConnect, embedded). `address`
+ * is the wallet's address if the client has no account of its own.
+ */
+export function fromWallet(
+  wallet: Pick<WalletClient, 'account' | 'signMessage' | 'signTypedData'>,
+  address: Address | undefined = wallet.account?.address,
+): Signer & TransferSigner {
+  if (!address) throw new Error('the wallet has no account: pass its address')
+  const account = wallet.account?.address === address ? wallet.account : address
+  return {
+    address,
+    signMessage: ({ message }) => wallet.signMessage({ account, message }),
+    signTypedData: (typed) => wallet.signTypedData({ account, ...typed } as never),
+  }
+}
 
 /** Signs an ERC-3009 transfer, which any account may submit once. */
 export async function signTransfer(

@@ -51,8 +51,13 @@ export async function waitForItem(
     const patienceMs = seen ? deadlineMs : Math.min(deadlineMs, listedWithinMs)
     if (waitedMs + everyMs > patienceMs) throw new StillInFlight(id, seen, patienceMs)
     await pause(everyMs, signal)
-    signal?.throwIfAborted()
+    endIfAborted(signal)
   }
+}
+
+/** Throws the reason of a signal that has fired. React Native has no `throwIfAborted`. */
+function endIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw signal.reason ?? new Error('the wait was aborted')
 }
 
 export type Me = RouteAnswer<typeof GetMe>
@@ -81,7 +86,7 @@ export async function waitForMe(
     const waitedMs = performance.now() - beganAt
     if (waitedMs + everyMs > deadlineMs) throw new NotYet(seen, deadlineMs)
     await pause(everyMs, signal)
-    signal?.throwIfAborted()
+    endIfAborted(signal)
   }
 }
 

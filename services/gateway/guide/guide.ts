@@ -14,6 +14,7 @@ const pages = [
   { slug: 'settle', about: 'repay the whole debt in local currency' },
   { slug: 'cash-out', about: 'turn AUSD into rupiah in a bank account' },
   { slug: 'send', about: 'send AUSD to any wallet without gas' },
+  { slug: 'apps', about: 'browser wallets, stored sessions, React Native' },
   { slug: 'record', about: 'the public credit record of a wallet' },
   { slug: 'events', about: 'read events, such as reminders of due debts, in a push service' },
   { slug: 'webhooks', about: 'simulate the payer and the providers in test mode' },

@@ -29,7 +29,7 @@ const securityHeaders = (overTls: boolean): HeaderValues => ({
   ...(overTls ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
-const exposed = 'X-Request-Id, X-Error-Code, Retry-After, RateLimit, RateLimit-Policy, ETag, Content-Disposition'
+const exposed = 'Date, X-Request-Id, X-Error-Code, Retry-After, RateLimit, RateLimit-Policy, ETag, Content-Disposition'
 
 /** Returns the CORS headers, which never allow credentials. */
 export function corsOf(origins: readonly string[]) {

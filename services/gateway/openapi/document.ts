@@ -101,11 +101,24 @@ function named(paths: Json) {
 const byName = (schemas: Json): Json =>
   Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/** Removes our own keywords, and adds the type to string enums. */
+/**
+ * Returns true if every language's regular expressions have what a pattern uses. Go's (RE2) and pydantic's lack look-arounds,
+ * JavaScript's escapes and empty negation, and counts above 1,000.
+ */
+const isPortable = (pattern: string): boolean =>
+  !/\(\?|\\[pPuxkbB1-9]|\[\^?\]/.test(pattern) &&
+  [...pattern.matchAll(/\{(?:\d+,)?(\d+)\}/g)].every(([, most]) => Number(most) <= 1_000)
+
+/**
+ * Removes our own keywords, and adds the type to string enums. A pattern that is not portable becomes a format: the
+ * description says what it allows.
+ */
 function published(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(published)
   if (typeof value !== 'object' || value === null) return value
-  const { says, saysUnknown: _, ...rest } = value as Json
+  const { says, saysUnknown: _, pattern, ...others } = value as Json
+  const isLost = typeof pattern === 'string' && !isPortable(pattern)
+  const rest: Json = { ...others, ...(isLost ? { format: says } : pattern !== undefined && { pattern }) }
   const { enum: words } = rest
   const areTexts = Array.isArray(words) && words.every((word) => typeof word === 'string')
   const kept = typeof says === 'string' || says === undefined ? rest : { ...rest, says }

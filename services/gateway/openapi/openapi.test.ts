@@ -190,6 +190,18 @@ describe('the OpenAPI document', () => {
     expect(found.length).toBeGreaterThan(1)
     expect(found.filter(([, description]) => !description.includes(words))).toEqual([])
   })
+  test('has only patterns that the regular expressions of every language take', () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
+      JSON.parse(text!),
+    )
+    expect(patterns.length).toBeGreaterThan(10)
+    const portable =
+      /^(?:[\w:/, -]|\\[.dw]|\[\^?[^[\]\\]+\]|\((?!\?)|[)^$|?*+.]|\{(?:\d{1,3}|1000)(?:,(?:\d{0,3}|1000))?\})+$/
+    expect(patterns.filter((one) => !portable.test(one))).toEqual([])
+    const holder = { type: 'string', format: 'holder_name' }
+    expect(document).toMatchObject({ components: { schemas: { Bank: { properties: { accountHolderName: holder } } } } })
+  })
+
   test('declares the type of every enum', () => {
     const lists = text.match(/\{[^{}[\]]*"enum":\["/g) ?? []
     expect(lists.length).toBeGreaterThan(10)

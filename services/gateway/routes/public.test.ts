@@ -202,7 +202,7 @@ describe('every response', () => {
     const refused = await fixture.call('GET', '/me', { headers: { origin } })
     expect(refused.headers.get('access-control-allow-origin')).toBe(origin)
     const read = refused.headers.get('access-control-expose-headers')
-    for (const name of ['Retry-After', 'Content-Disposition']) expect(read).toContain(name)
+    for (const name of ['Date', 'Retry-After', 'Content-Disposition']) expect(read).toContain(name)
   })
 })
 
