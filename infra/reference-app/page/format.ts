@@ -79,6 +79,14 @@ export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): 
   return String(convert(money(BigInt(micro), 'AUSD'), rateOf(quote)).minor)
 }
 
+/** Writes an address in groups of four, as people compare it: `0x1234 5678 …`. */
+export const groupsOf = (address: string): string =>
+  address
+    .replace(/^0x/, '')
+    .match(/.{1,4}/g)!
+    .join(' ')
+    .replace(/^/, '0x')
+
 type Bank = { readonly code: string; readonly name: string }
 
 /** Returns the name of a bank that users know, such as BCA: its code without the country. */

@@ -15,7 +15,11 @@ describe('the result from chain-relayer', () => {
       'authorization_expired',
       'The signed transfer expired before it was executed. The cash-out failed. Your AUSD is still in your wallet.',
     ],
-    ['never seen before', 'take_failed', 'We could not transfer your AUSD. The cash-out failed. Your AUSD is still in your wallet.'],
+    [
+      'never seen before',
+      'take_failed',
+      'We could not transfer your AUSD. The cash-out failed. Your AUSD is still in your wallet.',
+    ],
   ])('of a failed take (%s) gives the user the reason', async (word, reason, sentence) => {
     const { ok } = await fixture.create(fixture.request())
     await fixture.relayed('take', ok!.payoutId, word)

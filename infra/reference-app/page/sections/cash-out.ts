@@ -1,10 +1,11 @@
 import { okOf, signTransfer } from '#shared/client/client'
 import { money, type PageSection, type ReferenceApp } from '../app'
 import { field, h } from '../dom'
-import { fiatFor } from '../format'
+import { fiatFor, groupsOf } from '../format'
 import { place, resume, step } from '../step'
 import { amountField, bankField, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
+import { showReview } from './review'
 import { verifiedOnly } from './verified-only'
 
 /** Time for the service to take the AUSD, in seconds. The service requires at least five minutes. */
@@ -41,6 +42,8 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   }
   const account = [bank, number, holder]
   const textOfAccount = () => account.map(({ input }) => input.value).join('\n')
+  /** Account that the bank denied last, with what it said. */
+  let denied: { account: string; sentence: string } | undefined
   const verdict = step(
     app,
     t.checkAccount,
@@ -48,6 +51,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     async () => {
       const asked = textOfAccount()
       const { verdict, sentence } = okOf(await app.client.checkAccount({ bank: readBank() }))
+      if (verdict === 'no_match') denied = { account: asked, sentence }
       // A verdict is shown only for the account that it is about.
       return asked === textOfAccount() ? { text: sentence, tone: tones[verdict] } : undefined
     },
@@ -70,7 +74,9 @@ export function cashOutSection(app: ReferenceApp): PageSection {
         [t.bankGets, money(app, fiatFor(value, quote, 'down'), 'IDR')],
         [t.toAccount, `${bank.read().name} ${to.accountNumber}, ${to.accountHolderName}`],
       ],
+      warning: denied?.account === textOfAccount() ? denied.sentence : undefined,
       label: t.signCashOut,
+      forms: [verdict.element, ask.element],
       run: async (say) => {
         const authorization = await authorize(app, config.chain.treasury, value)
         const body = { quoteId: quote.id, authorization, bank: to }
@@ -97,18 +103,33 @@ export function sendSection(app: ReferenceApp): PageSection {
   const { t } = app
   const to = walletField(app)
   const amount = amountField(app, () => 'AUSD')
-  const form = step(app, t.signSend, [to.element, amount.element], async (say) => {
-    const authorization = await authorize(app, to.read(), amount.read())
-    await place(app, { kind: 'send', body: { authorization } }, say)
-    return t.accepted
+  const review = h('div')
+  const ask = step(app, t.continue, [to.element, amount.element], async () => {
+    const [recipient, micro] = [to.read(), amount.read()]
+    showReview(app, review, {
+      rows: [
+        [t.amount, money(app, micro)],
+        [t.toAccount, groupsOf(recipient)],
+        [t.gas, t.hasGas],
+      ],
+      label: t.signSend,
+      forms: [ask.element],
+      run: async (say) => {
+        const authorization = await authorize(app, recipient, micro)
+        await place(app, { kind: 'send', body: { authorization } }, say)
+      },
+      done: t.accepted,
+    })
+    return undefined
   })
-  resume(app, 'send', form, t.accepted)
-  const identity = verifiedOnly(app, form.element)
+  const form = h('div', {}, ask.element, review)
+  resume(app, 'send', ask, t.accepted)
+  const identity = verifiedOnly(app, form)
   const recent = recentOrders(app, 'send')
   const update = () => {
     identity.update()
     recent.update()
   }
-  const element = h('div', {}, h('p', {}, t.sendIntro), identity.note, form.element, recent.element)
+  const element = h('div', {}, h('p', {}, t.sendIntro), identity.note, form, recent.element)
   return { slug: 'send', element, update }
 }

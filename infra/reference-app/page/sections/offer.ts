@@ -3,9 +3,10 @@ import type { RouteAnswer } from '#shared/api/route'
 import { type Item, okOf } from '#shared/client/client'
 import { fiatOf } from '#shared/money/pair'
 import { money, type ReferenceApp, time } from '../app'
-import { facts, fill, h, liveContent } from '../dom'
+import { h, liveContent } from '../dom'
 import { percentText } from '../format'
-import { type ShowProgress, step } from '../step'
+import { step } from '../step'
+import { type Review, showReview } from './review'
 
 type Quote = RouteAnswer<typeof PostQuote>
 
@@ -16,52 +17,21 @@ type Quote = RouteAnswer<typeof PostQuote>
 export function showOffer(
   app: ReferenceApp,
   at: HTMLElement,
-  offer: {
-    readonly quote: Quote
-    readonly rows: readonly (readonly [string, string])[]
-    readonly label: string
-    readonly note?: string | undefined
-    readonly run: (say: ShowProgress) => Promise<void>
-    readonly done: string
-  },
+  { quote, ...review }: Review & { readonly quote: Quote },
 ): void {
   const { t, language } = app
-  const { rate, reference, spreadBps, pair, expiresAt } = offer.quote
+  const { rate, reference, spreadBps, pair, expiresAt } = quote
   const currency = fiatOf(pair)
   const published = `${money(app, reference.rate, currency)} (${reference.source}, ${time(app, reference.asOf)})`
-  let isTaken = false
-  let isOver = false
-  const order = step(app, offer.label, [], async (say) => {
-    isTaken = true
-    await offer.run(say).finally(() => {
-      isTaken = false
-      end()
-    })
-    fill(at, h('p', { class: 'result', role: 'status', 'data-tone': 'good' }, offer.done))
-    return offer.done
-  })
-  const price = facts([
-    ...offer.rows,
+  const rows = [
+    ...review.rows,
     [t.rate, t.perDollar(money(app, rate, currency))],
     [t.reference, published],
     [t.spread, percentText(spreadBps, language)],
     [t.validUntil, time(app, expiresAt)],
-  ])
-  const panel = h('div', { class: 'offer' }, price)
-  const heading = h('h3', { tabindex: -1 }, t.offer)
-  fill(at, heading, panel, offer.note && h('p', { class: 'note' }, offer.note), order.element)
-  heading.focus() // A screen reader reads the offer next.
-  setTimeout(() => {
-    isOver = true
-    end()
-  }, app.config.quote.seconds * 1_000)
-
-  /** Ends the offer. A refusal stays shown. */
-  function end(): void {
-    if (isTaken || !isOver || !panel.isConnected) return
-    order.button.remove()
-    fill(at, h('p', { class: 'result', role: 'status' }, t.offerEnded), order.element)
-  }
+  ] as const
+  const end = showReview(app, at, { ...review, rows })
+  setTimeout(() => end(t.offerEnded), app.config.quote.seconds * 1_000)
 }
 
 const recentMs = 60_000

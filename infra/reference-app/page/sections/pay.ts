@@ -5,6 +5,7 @@ import { ausdFor, durationText, fiatFor } from '../format'
 import { place, resume, step } from '../step'
 import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
+import { showReview } from './review'
 import { verifiedOnly } from './verified-only'
 
 export function topUpSection(app: ReferenceApp): PageSection {
@@ -29,6 +30,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
       ],
       label: t.openCheckout,
       note: body.method === 'card' ? t.hold(held) : undefined,
+      forms: [ask.element],
       run: (say) => place(app, { kind: 'topup', body }, say),
       done: t.accepted,
     })
@@ -64,6 +66,7 @@ export function repaySection(app: ReferenceApp): PageSection {
         [t.youPay, money(app, fiatFor(drawn, quote, 'up'), currency)],
       ],
       label: t.openCheckout,
+      forms: [ask.element],
       run: (say) => place(app, { kind: 'settlement', body: { quoteId: quote.id } }, say),
       done: t.accepted,
     })
@@ -102,11 +105,23 @@ export function borrowSection(app: ReferenceApp): PageSection {
 }
 
 function chainForm(app: ReferenceApp, kind: 'draw' | 'repayFromCollateral', label: string, done: string) {
+  const { t } = app
   const amount = amountField(app, () => 'AUSD')
-  const form = step(app, label, [amount.element], async (say) => {
-    await place(app, await app.chain.sign(kind, BigInt(amount.read())), say)
-    return done
+  const review = h('div')
+  const ask = step(app, t.continue, [amount.element], async () => {
+    const micro = amount.read()
+    showReview(app, review, {
+      rows: [
+        [t.amount, money(app, micro)],
+        [t.gas, t.hasGas],
+      ],
+      label,
+      forms: [ask.element],
+      run: async (say) => place(app, await app.chain.sign(kind, BigInt(micro)), say),
+      done,
+    })
+    return undefined
   })
-  resume(app, kind, form, done)
-  return form.element
+  resume(app, kind, ask, done)
+  return h('div', {}, ask.element, review)
 }

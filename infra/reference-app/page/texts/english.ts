@@ -105,6 +105,7 @@ export const english = {
   accepted: 'Your order was accepted. You can follow it under Activity.',
   goToPayment: 'Go to the payment page',
   openUntil: (time: string) => `Open until ${time}.`,
+  continue: 'Continue',
   cancel: 'Cancel this payment',
 
   topUpIntro: 'Pay in rupiah or ringgit. It becomes collateral, against which you can borrow.',

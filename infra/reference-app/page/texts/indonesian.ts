@@ -91,6 +91,7 @@ export const indonesian: Texts = {
   accepted: 'Permintaan Anda sudah diterima. Statusnya ada di Riwayat.',
   goToPayment: 'Buka halaman pembayaran',
   openUntil: (time) => `Berlaku sampai ${time}.`,
+  continue: 'Lanjut',
   cancel: 'Batalkan pembayaran ini',
 
   topUpIntro: 'Bayar dengan rupiah atau ringgit. Top up menjadi jaminan untuk pinjaman Anda.',

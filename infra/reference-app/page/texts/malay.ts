@@ -90,6 +90,7 @@ export const malay: Texts = {
   accepted: 'Permintaan anda telah diterima. Statusnya ada di Aktiviti.',
   goToPayment: 'Buka halaman pembayaran',
   openUntil: (time) => `Sah hingga ${time}.`,
+  continue: 'Teruskan',
   cancel: 'Batalkan pembayaran ini',
 
   topUpIntro: 'Bayar dengan ringgit atau rupiah. Wang yang anda tambah menjadi cagaran untuk pinjaman anda.',
