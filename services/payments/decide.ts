@@ -8,6 +8,7 @@ import {
   mayBecome,
   needsHold,
   type PaymentFacts,
+  type PaymentKind,
   type PaymentState,
   type Reason,
   remainderFloor,
@@ -103,6 +104,25 @@ export function reducedTo(
   const before = { ausdMicro: promisedMicro, refundedMinor: refundedMinor + restRefundedMinor }
   const part = { paidMinor: fiatMinor + restMinor, fiatMinor: neededMinor, ausdMicro: owedMicro }
   return { ...receipt, onchainMicro: owedMicro, counted: countedPart(before, part), reason: 'overpaid' }
+}
+
+/**
+ * Longest wait of a late settlement for a rate, in ms. The contract takes a time of payment that is at most a day ago, and
+ * the rest of the day is for the chain.
+ */
+const rateWaitMaxMs = 20 * 3_600_000
+
+/**
+ * Returns the rate of late money if the current rate cannot be read: null to wait, or that of its quote if the debt would
+ * count as repaid later than it was.
+ */
+export function rateUnread(
+  { kind, rateMinorPerUsd }: { kind: PaymentKind; rateMinorPerUsd: bigint },
+  { paidAt }: Pick<Charge, 'paidAt'>,
+  nowMs: number,
+): bigint | null {
+  const waitsTooLong = paidAt !== null && nowMs - paidAt.getTime() > rateWaitMaxMs
+  return kind === 'settlement' && waitsTooLong ? rateMinorPerUsd : null
 }
 
 /**

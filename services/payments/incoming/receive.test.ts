@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openFixture, waitUntil, wallet } from '../test-support'
+import { newWallet, openFixture, waitUntil, wallet } from '../test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -15,7 +15,8 @@ async function open(currency: 'IDR' | 'MYR' = 'IDR'): Promise<string> {
   const quoteId = fixture.quote(pair, rate)
   return (await fixture.topup({ wallet, amount, method: 'qr', quoteId })).ok!.paymentId
 }
-const settlement = async () => (await fixture.settlement({ wallet, quoteId: fixture.quote() })).ok!.paymentId
+const settlement = async (of: string = wallet) =>
+  (await fixture.settlement({ wallet: of, quoteId: fixture.quote() })).ok!.paymentId
 const pay = (id: string, channel_code: string, more: object = {}) =>
   fixture.control(`sessions/${id}/pay`, { channel_code, force: true, ...more })
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
@@ -221,6 +222,29 @@ describe('money after the end of its checkout', () => {
     expect(await fixture.row(id)).toMatchObject({ ...worth, onchainMicro: 2_958_579n })
     const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
     for (const { payload } of credits) expect(payload).toMatchObject({ ausd: '2958579' })
+  })
+
+  test.each([
+    [
+      'a settlement is priced at its quote, before the contract would count it as late',
+      () => settlement(newWallet()),
+      'paid',
+    ],
+    ['a top-up waits on', open, 'expired'],
+  ] as const)('after 21 hours without a rate %s', async (_, begin, state) => {
+    const id = await begin()
+    await fixture.control(`sessions/${id}/expire`)
+    await fixture.becomes(id, { state: 'expired' })
+    fixture.present.delete('USD/IDR')
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { reason: 'awaiting_rate' })
+    await fixture.recheck()
+    expect(await fixture.row(id)).toMatchObject({ state: 'expired', reason: 'awaiting_rate' })
+    fixture.time.aheadMs = 21 * 3_600_000
+    await fixture.recheck()
+    const promised = (await fixture.row(id))!
+    expect(promised).toMatchObject({ state, lateRateMinorPerUsd: null })
+    fixture.present.set('USD/IDR', '16250')
   })
 
   test('leaves the response to a repeated request as promised', async () => {

@@ -3,7 +3,7 @@ import type { Db, Tx } from '#platform/db/open'
 import { RateFind } from '#shared/messages/pricing'
 import { raiseAlert } from '../alert'
 import { askOr, type Context } from '../context'
-import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt } from '../decide'
+import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt, rateUnread } from '../decide'
 import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
 import { findChargeFacts } from '../losses/charge-facts.store'
 import { countOther, endDoubt, followReports, receiveDoubt } from '../losses/follow'
@@ -33,7 +33,7 @@ import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/exces
 
 /** A fetched charge with all data that the transaction needs, since the transaction makes no network calls. */
 export type PricedCharge = FetchedCharge & {
-  /** Current rate for late money; null if the money is not late or the rate could not be read. */
+  /** Current rate for late money; null if the money is not late or waits for a rate. */
   readonly presentMinorPerUsd: bigint | null
   /** Payment that the charge matched before the transaction. */
   readonly match?: PaymentRow | undefined
@@ -63,7 +63,8 @@ export async function withRate(
   const matched = { ...unpriced, match, owner, refunds: await earlierRefunds(context, charge) }
   if (!isLate(match, charge)) return matched
   const rate = await askOr(context, RateFind, { pair: match.pair }, 'rate_unavailable')
-  return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
+  const presentMinorPerUsd = 'refused' in rate ? rateUnread(match, charge, context.clock()) : BigInt(rate.ok.rate)
+  return { ...matched, presentMinorPerUsd }
 }
 
 /**
