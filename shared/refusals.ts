@@ -19,6 +19,7 @@ export const refusals = {
     message:
       'No cash-outs for now: the currency market is closed, or rate sources disagree. Try again on the next banking day.',
   },
+  quote_for_cashouts: { status: 400, message: 'This price is for cash-outs only. Get a new price.' },
   rate_unavailable: { status: 503, message: 'Exchange rate unavailable. Try again shortly.' },
 
   not_verified: { status: 403, message: 'verify your identity first' },

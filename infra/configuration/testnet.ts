@@ -22,7 +22,7 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['IDENTITY_API_URL', 'https://api.sumsub.com'],
   ['IDENTITY_APP_TOKEN', ''],
   ['GENESIS_HASH', ''],
-  ['RATE_SOURCES', 'frankfurter,bnm,open-er-api'],
+  ['RATE_SOURCES', 'frankfurter,bnm,open-er-api,indodax'],
   // Each deployment decides on its spreads; pricing does not start without them.
   ['SPREADS_BPS', ''],
 ])

@@ -1,6 +1,6 @@
 import type { HandlingContext } from '#platform/bus/handling'
 import type { Loop } from '#platform/loop'
-import { type Config, givenBackMaxOf } from './config'
+import { type Config, closedMicroMaxOf, givenBackMaxOf } from './config'
 import type { Context } from './context'
 import { startListing } from './incoming/provider-list'
 import { startRechecking } from './incoming/recheck'
@@ -19,6 +19,7 @@ export const assemble = (config: Config, means: Means): Context => ({
   treasury: config.treasuryAddress,
   accountLengths: config.bankAccountLengths,
   dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
+  closedMicroMax: closedMicroMaxOf(config),
   givenBackMax: givenBackMaxOf(config),
   accountChecksDayMax: config.accountChecksDayMax,
   recheckAfterMs: config.recheckAfterMs,

@@ -6,7 +6,15 @@ import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from './cashout'
-import { type Cashout, cashouts, isExpired, isOpen, isUncertain, type NewCashout } from './cashout.table'
+import {
+  type Cashout,
+  cashouts,
+  isExpired,
+  isOfClosedMarket,
+  isOpen,
+  isUncertain,
+  type NewCashout,
+} from './cashout.table'
 import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
 import { pauses } from './schema.store'
@@ -90,6 +98,24 @@ export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
     .from(cashouts)
     .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightInJakarta), not(isUncertain)))
   return { ...row!, micro: BigInt(row!.micro) }
+}
+
+export const lockClosedMarket = (tx: Tx) => lockNamed(tx, 'closed market')
+
+/**
+ * Sums the cash-outs of this day in Jakarta at rates of a closed market (10⁻⁶ AUSD), of all wallets and of one, without those
+ * that came to nothing. Whatever a wallet's code has not let go counts too, because all of it could be taken at once.
+ */
+export async function sumClosedToday(tx: Tx, wallet: `0x${string}`) {
+  const [row] = await tx
+    .select({
+      micro: totals.micro,
+      ofWallet: sql<string>`coalesce(sum(${cashouts.ausdMicro})
+        filter (where ${cashouts.wallet} = ${wallet} and ${cashouts.state} not in (${quotedList(undone)})), 0)::text`,
+    })
+    .from(cashouts)
+    .where(and(isOfClosedMarket(cashouts), gte(cashouts.createdAt, midnightInJakarta)))
+  return { ofAll: BigInt(row!.micro), ofWallet: BigInt(row!.ofWallet) }
 }
 
 export async function wasPaidTo(tx: Tx, wallet: `0x${string}`, marks: readonly string[]) {

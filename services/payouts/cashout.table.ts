@@ -19,6 +19,8 @@ import { schema } from './schema.store'
 /** Selects open cash-outs. The partial index uses the same expression. */
 export const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
   sql`${state} in (${quotedList(['opening', ...inFlightStates])})`
+/** Selects cash-outs at a rate of a closed market. The partial index uses the same expression. */
+export const isOfClosedMarket = ({ spreadBps }: { spreadBps: SQLWrapper }): SQL => sql`${spreadBps} < 0`
 /** Selects expired cash-outs, whose signed transfers can serve other cash-outs. */
 export const isExpired = ({ state }: { state: SQLWrapper }): SQL => sql`${state} = 'expired'`
 
@@ -30,7 +32,10 @@ export const cashouts = schema.table(
     wallet: addressColumn('wallet').notNull(),
     state: text('state').$type<CashoutState>().notNull(),
     rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
-    /** Spread in the payee's favour, in basis points of the rate before it. */
+    /**
+     * Spread in the payee's favour, in basis points of the rate before it. It is negative exactly for cash-outs of a closed
+     * market.
+     */
     spreadBps: integer('spread_bps').notNull().default(0),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     fiatMinor: amountColumn('fiat_minor').notNull(),
@@ -78,6 +83,7 @@ export const cashouts = schema.table(
     index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_changed').on(table.changedAt),
     index('payouts_open_of_wallet').on(table.wallet).where(isOpen(table)),
+    index('payouts_of_closed_market').on(table.createdAt).where(isOfClosedMarket(table)),
     index('payouts_of_account').on(table.accountMark, table.createdAt),
     index('payouts_with_details').on(table.updatedAt, table.id).where(sql`${table.bankDetailsKeyId} <> 'erased'`),
     index('payouts_activity').on(table.wallet, table.createdAt, table.id),

@@ -47,6 +47,15 @@ export const fields = {
     about: 'limit on the cash-outs of a wallet, and to one bank account, per day in Jakarta (whole US dollars)',
     fallback: '100000',
   }),
+  CASHOUT_CLOSED_DAY_MAX_USD: amount({
+    about:
+      'limit on all cash-outs per day in Jakarta while the market of the rupiah is closed: a gap of 1 % at its reopening costs 1 % of it for each day; 0 means none (whole US dollars)',
+    fallback: '0',
+  }),
+  CASHOUT_CLOSED_WALLET_DAY_MAX_USD: amount({
+    about: 'the same for one wallet (whole US dollars)',
+    fallback: '0',
+  }),
   CASHOUT_REFUSED_DAY_MAX: integer({
     about: 'number of refused cash-outs per day in Jakarta after which a wallet gets no more',
     fallback: '3',
@@ -104,6 +113,14 @@ export const fields = {
 }
 
 export type Config = ConfigOf<typeof fields>
+
+export const closedMicroMaxOf = (config: {
+  readonly cashoutClosedDayMaxUsd: bigint
+  readonly cashoutClosedWalletDayMaxUsd: bigint
+}) => ({
+  ofAll: config.cashoutClosedDayMaxUsd * 1_000_000n,
+  ofWallet: config.cashoutClosedWalletDayMaxUsd * 1_000_000n,
+})
 
 export const givenBackMaxOf = (config: {
   readonly cashoutRefusedDayMax: number

@@ -19,6 +19,8 @@ export type Context = {
   readonly accountLengths: AccountLengths
   /** Limit per wallet and day in Jakarta (10⁻⁶ AUSD). */
   readonly dayMicroMax: bigint
+  /** Limits while the market of the rupiah is closed, per day in Jakarta (10⁻⁶ AUSD); 0 means no cash-outs. */
+  readonly closedMicroMax: { readonly ofAll: bigint; readonly ofWallet: bigint }
   /** Number of returned cash-outs per day in Jakarta after which no more are accepted. */
   readonly givenBackMax: { readonly ofWallet: number; readonly toAccount: number }
   /** Limit of account checks by all wallets per day in Jakarta. */

@@ -13,14 +13,15 @@ const good = { ...bus, DEPLOYMENT: 'local' }
 
 describe('the configuration of pricing', () => {
   test('lists the sources in the order of trust', () => {
-    const env = { ...good, RATE_SOURCES: 'bnm, frankfurter,open-er-api' }
+    const env = { ...good, RATE_SOURCES: 'bnm, frankfurter,open-er-api,indodax' }
     const sources = sourcesFrom(readConfig('pricing', fields, env), Date.now)
-    expect(sources.map((source) => source.name)).toEqual(['bnm', 'frankfurter', 'open-er-api'])
+    expect(sources.map((source) => source.name)).toEqual(['bnm', 'frankfurter', 'open-er-api', 'indodax'])
   })
 
   test.each([
     ['RATE_SOURCES', 'fixed,oracle', /RATE_SOURCES must be one of fixed/],
     ['RATE_SOURCES', 'open-er-api', /RATE_SOURCES may not begin with open-er-api/],
+    ['RATE_SOURCES', 'indodax,frankfurter', /RATE_SOURCES may not begin with indodax/],
     ['RATE_SOURCES', 'open-er-api,bnm', /RATE_SOURCES may not begin with open-er-api/],
     ['FIXED_RATES', 'USD/SGD=135', /FIXED_RATES names a pair other than/],
     ['FIXED_RATES', 'USD/MYR=4.21', /FIXED_RATES must give whole numbers/],

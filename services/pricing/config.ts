@@ -6,7 +6,9 @@ import { type Pair, pairs } from '#shared/money/pair'
 import { type Guards, widestSpreadBps } from './decide'
 import { rateEnd, spreadEnd } from './quote-id'
 
-export const sourceNames = ['fixed', 'frankfurter', 'bnm', 'open-er-api'] as const
+export const sourceNames = ['fixed', 'frankfurter', 'bnm', 'open-er-api', 'indodax'] as const
+/** Sources that are never quoted: the terms of one forbid it, the other trades a token. */
+const checkOnly: readonly string[] = ['open-er-api', 'indodax']
 export type SourceName = (typeof sourceNames)[number]
 
 type FieldText = { about: string; fallback: string }
@@ -54,8 +56,8 @@ function statedSources(words: FieldText): Field<readonly SourceName[]> {
     ...names,
     parse: (raw, other) => {
       const chosen = names.parse(raw).map((name) => oneOf(sourceNames, words).parse(name))
-      if (chosen[0] === 'open-er-api')
-        throw new Error('may not begin with open-er-api: its terms only allow a cross-check')
+      if (checkOnly.includes(chosen[0]!))
+        throw new Error(`may not begin with ${chosen[0]}, which is only a cross-check`)
       if (!isReal(other)) return chosen
       if (other?.('RATE_SOURCES') === undefined)
         throw new Error('must be set unless DEPLOYMENT=local, e.g. frankfurter,bnm')
@@ -68,6 +70,7 @@ function statedSources(words: FieldText): Field<readonly SourceName[]> {
 
 const factor = { name: 'RATE_DEVIATION_SPREAD_FACTOR', fallback: '2' }
 const extra = { name: 'WEEKEND_EXTRA_BPS', fallback: '50' }
+const useMax = { name: 'RATE_DEVIATION_USE_MAX_BPS', fallback: '100' }
 const widenMax = { name: 'RATE_DEVIATION_WIDEN_MAX_BPS', fallback: '300' }
 
 /**
@@ -81,6 +84,7 @@ function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
   return {
     spreadsBps,
     deviationSpreadFactor: read(factor),
+    deviationUseMaxBps: read(useMax),
     deviationWidenMaxBps: read(widenMax),
     weekendExtraBps: read(extra),
   }
@@ -128,7 +132,7 @@ export const fields = {
   ...databaseFields,
   RATE_SOURCES: statedSources({
     about:
-      'sources in order of trust: fixed, frankfurter, bnm, open-er-api (cross-check only); required unless DEPLOYMENT=local, then without fixed',
+      'sources in order of trust: fixed, frankfurter, bnm, open-er-api and indodax (cross-checks only); required unless DEPLOYMENT=local, then without fixed',
     fallback: 'fixed',
   }),
   FIXED_RATES: perPair(
@@ -162,7 +166,7 @@ export const fields = {
   }),
   RATE_DEVIATION_USE_MAX_BPS: amount({
     about: 'maximum difference between sources without a wider spread',
-    fallback: '100',
+    fallback: useMax.fallback,
   }),
   RATE_DEVIATION_WIDEN_MAX_BPS: amount({
     about: 'maximum difference between sources with a wider spread',
@@ -218,6 +222,12 @@ export const fields = {
     url({
       about: 'base URL of ExchangeRate-API',
       fallback: 'https://open.er-api.com',
+    }),
+  ),
+  INDODAX_URL: publicUrl(
+    url({
+      about: 'base URL of Indodax, whose market of USDT in rupiah never closes',
+      fallback: 'https://indodax.com',
     }),
   ),
 }

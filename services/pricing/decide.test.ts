@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pair } from '#shared/money/pair'
-import { decideRate, type Guards, type RateCase } from './decide'
+import { decideRate, type Guards, type RateCase, spreadCurve } from './decide'
 import { localE8From, type Sighting } from './rate'
 
 const hourMs = 3_600_000
@@ -32,6 +32,7 @@ const decide = (sightings: Sighting[], more: Partial<RateCase> = {}, nowMs = wed
       pair: sightings[0]?.pair ?? 'USD/MYR',
       sightings,
       checks: [],
+      trades: [],
       sourcesWanted: sightings.length,
       accepted: undefined,
       releasedDay: undefined,
@@ -44,16 +45,17 @@ const decide = (sightings: Sighting[], more: Partial<RateCase> = {}, nowMs = wed
 describe('a rate is used', () => {
   test('from the first source in the order of trust, with the spread of its pair', () => {
     expect(decide([seen('a', '4.00'), seen('b', '4.01')])).toMatchObject({
-      minorPerUsd: 401n,
+      state: 'market_open',
+      payIn: { minorPerUsd: 401n, spreadBps: 20n },
       reference: { source: 'a' },
-      spreadBps: 20n,
       warnings: [],
     })
   })
   test('from the next source if the first is out of date, without a cross-check', () => {
     expect(decide([seen('a', '4.00', '2026-11-10'), seen('b', '4.00')])).toMatchObject({
+      state: 'no_cross_check',
       reference: { source: 'b' },
-      spreadBps: 70n,
+      payIn: { spreadBps: 70n },
       warnings: ['no cross-check'],
     })
   })
@@ -63,7 +65,7 @@ describe('a rate is used', () => {
     ['4.12', 300n, 320n, 1],
   ])('next to a source with %s (%p bps), with a spread of %p bps', (rate, bps, spread, warned) => {
     const verdict = decide([seen('a', '4.00'), seen('b', rate)])
-    expect(verdict).toMatchObject({ deviationBps: bps, spreadBps: spread })
+    expect(verdict).toMatchObject({ deviationBps: bps, payIn: { spreadBps: spread } })
     expect('warnings' in verdict && verdict.warnings.length).toBe(warned)
   })
 })
@@ -73,8 +75,8 @@ describe('security: a rate that serves both directions', () => {
 
   test('is used without a spread while nothing is in doubt', () => {
     expect(decide([rupiah('a', '16250'), rupiah('b', '16412')])).toMatchObject({
-      minorPerUsd: 16_250n,
-      spreadBps: 0n,
+      payIn: { minorPerUsd: 16_250n, spreadBps: 0n },
+      payOut: { minorPerUsd: 16_250n, spreadBps: 0n },
       warnings: [],
     })
   })
@@ -101,11 +103,110 @@ describe('security: a rate that serves both directions', () => {
       101n,
     ],
   ])('prices only money that comes in, at a wider spread, if %s', (_, sightings, nowMs, spreadBps) => {
-    expect(decide(sightings, {}, nowMs)).toMatchObject({ paysOut: false, spreadBps })
+    expect(decide(sightings, {}, nowMs)).toMatchObject({ payOut: null, payIn: { spreadBps } })
   })
   test('is refused in both directions if sources differ by more than any spread covers', () => {
     expect(decide([rupiah('a', '16250'), rupiah('b', '16738')])).toHaveProperty('unavailable')
   })
+})
+
+describe('while the market of the rupiah is closed', () => {
+  const sunday = Date.parse('2026-11-22T12:00:00Z')
+  const friday = [seen('a', '16250', '2026-11-20', 'USD/IDR'), seen('b', '16250', '2026-11-20', 'USD/IDR')]
+  const traded = (rate: string, asOf = '2026-11-22T11:59:00Z') => seen('market', rate, asOf, 'USD/IDR')
+
+  test.each([
+    ['at the same price', '16250', 50n, 16_332n, 16_168n],
+    ['at a price within the usual spread', '16300', 50n, 16_332n, 16_168n],
+    ['at a higher price', '16380', 80n, 16_380n, 16_120n],
+    ['at a lower price', '16120', 80n, 16_380n, 16_120n],
+  ])('payers pay more and payees get less if a market that never closes trades %s', (_, price, bps, payIn, payOut) => {
+    expect(decide(friday, { trades: [traded(price)], sourcesWanted: 3 }, sunday)).toMatchObject({
+      state: 'market_closed',
+      payIn: { minorPerUsd: payIn, spreadBps: bps },
+      payOut: { minorPerUsd: payOut, spreadBps: -bps },
+      warnings: [],
+    })
+  })
+
+  test('a spread of 0 is no spread of cash-outs, which has to be below 0', () => {
+    const free = { ...guards, weekendExtraBps: 0n }
+    const known = {
+      pair: 'USD/IDR',
+      sightings: friday,
+      checks: [],
+      trades: [traded('16250')],
+      sourcesWanted: 3,
+    } as const
+    const verdict = decideRate({ ...known, accepted: undefined, releasedDay: undefined }, free, sunday)
+    expect(verdict).toMatchObject({ payIn: { spreadBps: 0n }, payOut: { spreadBps: -1n } })
+  })
+
+  test.each([
+    ['has no price', []],
+    ['has a price of three hours ago', [traded('16250', '2026-11-22T09:00:00Z')]],
+    ['has a price of another currency', [traded('9')]],
+  ])('security: there is no cash-out if the market that never closes %s', (_, trades) => {
+    expect(decide(friday, { trades, sourcesWanted: 3 }, sunday)).toMatchObject({
+      state: 'market_closed',
+      payIn: { spreadBps: 50n },
+      payOut: null,
+    })
+  })
+
+  test('security: there is no cash-out, and payers pay more, if it trades more than 1 % away', () => {
+    expect(decide(friday, { trades: [traded('16413')], sourcesWanted: 3 }, sunday)).toMatchObject({
+      state: 'sources_differ',
+      payIn: { spreadBps: 101n },
+      payOut: null,
+    })
+  })
+
+  test('security: there is no cash-out if it agrees and another source differs', () => {
+    const differing = [seen('b', '16450', '2026-11-22', 'USD/IDR')]
+    expect(decide(friday.slice(0, 1), { trades: [traded('16250')], checks: differing }, sunday)).toMatchObject({
+      state: 'sources_differ',
+      payIn: { spreadBps: 124n },
+      payOut: null,
+    })
+  })
+
+  test('there is no rate if it trades more than 3 % away', () => {
+    expect(decide(friday, { trades: [traded('16738')], sourcesWanted: 3 }, sunday)).toHaveProperty('unavailable')
+  })
+})
+
+describe('while the market of the rupiah is open', () => {
+  const today = [seen('a', '16250', '2026-11-18', 'USD/IDR'), seen('b', '16250', '2026-11-18', 'USD/IDR')]
+  const trades = [seen('market', '17000', '2026-11-18T11:59:00Z', 'USD/IDR')]
+
+  test('two sources that agree outvote a third one, so that it cannot stop money that comes in', () => {
+    expect(decide(today, { trades, sourcesWanted: 3 })).toMatchObject({
+      state: 'sources_differ',
+      payIn: { spreadBps: 300n },
+      payOut: null,
+    })
+  })
+  test('one source and one that differs by more than 3 % give no rate', () => {
+    expect(decide([today[0]!], { trades, sourcesWanted: 3 })).toHaveProperty('unavailable')
+  })
+})
+
+test('the published spreads are those of the decision', () => {
+  const rowsOf = (pair: Pair) =>
+    spreadCurve(pair, guards).map((row) => [row.state, row.spreadBpsMin, row.spreadBpsMax, row.cashouts])
+  expect(rowsOf('USD/IDR')).toEqual([
+    ['market_open', 0n, 0n, 'any'],
+    ['market_closed', 50n, 150n, 'capped'],
+    ['no_cross_check', 50n, 150n, 'none'],
+    ['sources_differ', 101n, 300n, 'none'],
+  ])
+  expect(rowsOf('USD/MYR')).toEqual([
+    ['market_open', 20n, 20n, 'none'],
+    ['market_closed', 70n, 170n, 'none'],
+    ['no_cross_check', 70n, 170n, 'none'],
+    ['sources_differ', 121n, 320n, 'none'],
+  ])
 })
 
 describe('over Lebaran, with the joint holidays of 2025 listed', () => {
@@ -117,6 +218,7 @@ describe('over Lebaran, with the joint holidays of 2025 listed', () => {
         pair: 'USD/IDR',
         sightings: [seen('a', '16588', '2025-03-27', 'USD/IDR')],
         checks: [],
+        trades: [],
         sourcesWanted: 1,
         accepted: undefined,
         releasedDay: undefined,
@@ -126,7 +228,7 @@ describe('over Lebaran, with the joint holidays of 2025 listed', () => {
     )
   test('there is a price for money that comes in at every hour, and none for cash-outs', () => {
     for (let at = Date.parse('2025-03-28T13:00:00Z'); at < Date.parse('2025-04-08T03:00:00Z'); at += hourMs)
-      expect(verdictAt(new Date(at).toISOString(), holidays)).toMatchObject({ paysOut: false })
+      expect(verdictAt(new Date(at).toISOString(), holidays)).toMatchObject({ payOut: null, state: 'market_closed' })
   })
   test.each([
     ['2025-03-28T11:00:00Z', 0n, true],
@@ -134,7 +236,7 @@ describe('over Lebaran, with the joint holidays of 2025 listed', () => {
     ['2025-03-31T12:00:00Z', 100n, false],
     ['2025-04-07T12:00:00Z', 150n, false],
   ])('at %s the spread is %p, and cash-outs get the rate: %p', (now, spreadBps, paysOut) => {
-    expect(verdictAt(now, holidays)).toMatchObject({ spreadBps, paysOut })
+    expect(verdictAt(now, holidays)).toMatchObject({ payIn: { spreadBps }, payOut: paysOut ? {} : null })
   })
   test('a rate that is not renewed after the holidays is too old', () => {
     expect(verdictAt('2025-04-10T00:00:00Z', holidays)).toHaveProperty('unavailable')
@@ -182,11 +284,12 @@ test('a rate of exactly 1 is refused, however wide its band', () => {
     accepted: undefined,
     releasedDay: undefined,
     checks: [],
+    trades: [],
   }
   const verdict = (rate: string) =>
     decideRate({ ...known, sightings: [seen('a', rate)] }, { ...guards, bands }, wednesday)
   expect(verdict('1')).toHaveProperty('unavailable')
-  expect(verdict('1.0001')).toHaveProperty('minorPerUsd')
+  expect(verdict('1.0001')).toHaveProperty('payIn')
 })
 
 describe('the age of a rate is counted from its own date', () => {
@@ -203,7 +306,7 @@ describe('the age of a rate is counted from its own date', () => {
   ])('of %s at %s: spread %p', (asOf, now, spreadBps) => {
     const verdict = decide([seen('a', '4.00', asOf)], {}, Date.parse(now))
     if (spreadBps === undefined) expect(verdict).toHaveProperty('unavailable')
-    else expect(verdict).toMatchObject({ spreadBps })
+    else expect(verdict).toMatchObject({ payIn: { spreadBps } })
   })
 })
 
@@ -217,9 +320,9 @@ describe('a jump of more than 4% from the last used rate', () => {
     ['4.20', '2026-11-17', false],
   ])('to %s with a release for %s: used is %p', (rate, releasedDay, used) => {
     const verdict = decide([seen('a', rate)], { accepted, releasedDay })
-    expect('minorPerUsd' in verdict).toBe(used)
+    expect('payIn' in verdict).toBe(used)
   })
   test('needs no release if an operator configured the rate', () => {
-    expect(decide([seen('fixed', '5.00')], { accepted })).toHaveProperty('minorPerUsd')
+    expect(decide([seen('fixed', '5.00')], { accepted })).toHaveProperty('payIn')
   })
 })

@@ -1,5 +1,6 @@
+import { type RateState, rateStates } from '#shared/messages/pricing'
 import type { Pair } from '#shared/money/pair'
-import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, type Sighting } from './rate'
+import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, quotedMinorPerUsdFloor, type Sighting } from './rate'
 
 /** Limits of the decision. Bands are in minor units of the local currency per US dollar. */
 export type Guards = {
@@ -16,14 +17,19 @@ export type Guards = {
   readonly holidays: ReadonlySet<string>
 }
 
+/** A rate with its spread, in basis points of the reference: above it, or below it if the spread is negative. */
+export type SpreadRate = { readonly minorPerUsd: bigint; readonly spreadBps: bigint }
+
 export type RateVerdict =
   | {
-      minorPerUsd: bigint
+      /** Why the spread is as wide as it is. */
+      state: RateState
       reference: Sighting
-      spreadBps: bigint
       deviationBps: bigint | null
-      /** False while the rate may price only money that comes in, because the spread cannot protect cash-outs too. */
-      paysOut: boolean
+      /** Rate of money that comes in. */
+      payIn: SpreadRate
+      /** Rate of cash-outs: the same while the market is open, a lower one while it is closed, or none. */
+      payOut: SpreadRate | null
       warnings: readonly string[]
     }
   | { unavailable: string }
@@ -34,6 +40,8 @@ export type RateCase = {
   sightings: readonly Sighting[]
   /** Rates of sources that may only be used as a cross-check. */
   checks: readonly Sighting[]
+  /** Rates of markets that never close, which are cross-checks, too. */
+  trades: readonly Sighting[]
   sourcesWanted: number
   /** The last used rate. `releasedDay` is the day for which an operator released a jump. */
   accepted: Sighting | undefined
@@ -49,32 +57,109 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale'
   const [reference, ...others] = known.sightings.filter(isUsable)
   if (!reference) return { unavailable: 'no source has a fresh rate within its band' }
-  const distances = [...others, ...known.checks.filter(isUsable)].map((other) => distanceBpsCeil(reference, other))
-  const deviationBps = distances.reduce<bigint | null>((most, bps) => (most === null || bps > most ? bps : most), null)
+  const trades = known.trades.filter((trade) => inBand(trade, guards) && isOfNow(trade, nowMs))
+  const isNear = (other: Sighting) => distanceBpsCeil(reference, other) <= guards.deviationUseMaxBps
+  const compared = [...others, ...known.checks.filter(isUsable), ...trades]
+  const deviationBps = compared
+    .map((other) => distanceBpsCeil(reference, other))
+    .reduce<bigint | null>((most, bps) => (most === null || bps > most ? bps : most), null)
+  const isClosed = ageOf(reference, guards, nowMs) === 'rested'
+  const isOutvoted = !isClosed && compared.some(isNear)
   // guard: a rate is close to those of other sources
-  if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps)
+  if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps && !isOutvoted)
     return { unavailable: `sources differ by ${deviationBps} bps` }
   // guard: a rate jump needs manual review
   if (jumped(known, reference, guards))
     return {
       unavailable: `the rate of ${dayOf(reference.asOfMs)} jumped and needs release by an operator`,
     }
-  const doubtful = deviationBps === null ? known.sourcesWanted > 1 : deviationBps > guards.deviationUseMaxBps
-  const rested = ageOf(reference, guards, nowMs) === 'rested'
-  const doubt = deviationBps === null ? 'no cross-check' : `sources differ by ${deviationBps} bps`
-  const spreadBps = spreadOf(known.pair, guards, {
-    doubtBps: doubtful ? (deviationBps ?? guards.weekendExtraBps) : null,
-    restTimes: rested ? restTimesOf(nowMs - reference.asOfMs, guards) : 0n,
-  })
+  const state = stateOf(deviationBps, { isClosed, isAlone: known.sourcesWanted === 1 }, guards)
+  const risk = { deviationBps, restTimes: isClosed ? restTimesOf(nowMs - reference.asOfMs, guards) : 0n }
+  const spreadBps = payInSpreadBps(known.pair, state, risk, guards)
+  const payIn = { minorPerUsd: quotedMinorPerUsdCeil(reference, spreadBps), spreadBps }
   return {
-    minorPerUsd: quotedMinorPerUsdCeil(reference, spreadBps),
+    state,
     reference,
-    spreadBps,
     deviationBps,
-    // guard: a doubtful or old rate pays nothing out
-    paysOut: !doubtful && !rested,
-    warnings: doubtful ? [doubt] : [],
+    payIn,
+    payOut: payOutOf({ state, reference, payIn, isTraded: trades.some(isNear) }, risk, guards),
+    warnings: warningsOf(state, deviationBps),
   }
+}
+
+/** How a state of a rate changes its price. The README has this table in words. */
+type StateRule = {
+  /** Adds to the spread of money that comes in, given the spread of the pair. Basis points. */
+  readonly extraBps: (risk: Risk, guards: Widening, baseBps: bigint) => bigint
+  /** `any` at the same rate, `capped` at a lower rate and up to a daily sum, or none. */
+  readonly cashouts: 'any' | 'capped' | 'none'
+}
+
+/** Doubts about a rate: how far other sources differ, and how often the extra spread of a closed market counts. */
+type Risk = { readonly deviationBps: bigint | null; readonly restTimes: bigint }
+
+/** Age and doubt are the same risk, that the true rate is another one, so the larger of the two counts. */
+const rules: Readonly<Record<RateState, StateRule>> = {
+  market_open: { extraBps: () => 0n, cashouts: 'any' },
+  market_closed: {
+    extraBps: ({ deviationBps, restTimes }, { weekendExtraBps }) =>
+      larger(restTimes * weekendExtraBps, deviationBps ?? 0n),
+    cashouts: 'capped',
+  },
+  no_cross_check: {
+    extraBps: ({ restTimes }, { weekendExtraBps, deviationSpreadFactor }, baseBps) =>
+      larger(baseBps * (deviationSpreadFactor - 1n), larger(restTimes, 1n) * weekendExtraBps),
+    cashouts: 'none',
+  },
+  sources_differ: {
+    extraBps: ({ deviationBps, restTimes }, guards, baseBps) => {
+      const { weekendExtraBps, deviationSpreadFactor, deviationWidenMaxBps } = guards
+      const differenceBps = smaller(deviationBps ?? 0n, deviationWidenMaxBps)
+      return larger(larger(baseBps * (deviationSpreadFactor - 1n), differenceBps), restTimes * weekendExtraBps)
+    },
+    cashouts: 'none',
+  },
+}
+
+function stateOf(
+  deviationBps: bigint | null,
+  { isClosed, isAlone }: { isClosed: boolean; isAlone: boolean },
+  { deviationUseMaxBps }: Guards,
+): RateState {
+  if (deviationBps !== null && deviationBps > deviationUseMaxBps) return 'sources_differ'
+  if (deviationBps === null && !isAlone) return 'no_cross_check'
+  return isClosed ? 'market_closed' : 'market_open'
+}
+
+const payInSpreadBps = (pair: Pair, state: RateState, risk: Risk, guards: Widening): bigint => {
+  const baseBps = guards.spreadsBps.get(pair) ?? 0n
+  return baseBps + rules[state].extraBps(risk, guards, baseBps)
+}
+
+/**
+ * Returns the rate of cash-outs. While the market is closed it is below the reference by as much as the extra spread of
+ * money that comes in is above it, and there is one only if a market that never closes confirms the reference.
+ */
+function payOutOf(
+  rate: { state: RateState; reference: Sighting; payIn: SpreadRate; isTraded: boolean },
+  risk: Risk,
+  guards: Guards,
+): SpreadRate | null {
+  const { state, reference, payIn, isTraded } = rate
+  const { cashouts, extraBps } = rules[state]
+  // guard: a doubtful rate pays nothing out
+  if (cashouts === 'none') return null
+  if (cashouts === 'any') return payIn
+  // guard: while the market is closed, a rate that no open market confirms pays nothing out
+  if (!isTraded) return null
+  // A spread below 0 is how payouts knows a cash-out of a closed market.
+  const spreadBps = -larger(extraBps(risk, guards, 0n), 1n)
+  return { minorPerUsd: quotedMinorPerUsdFloor(reference, spreadBps), spreadBps }
+}
+
+function warningsOf(state: RateState, deviationBps: bigint | null): string[] {
+  if (state === 'no_cross_check') return ['no cross-check']
+  return state === 'sources_differ' ? [`sources differ by ${deviationBps} bps`] : []
 }
 
 function inBand(sighting: Sighting, { bands }: Guards): boolean {
@@ -103,6 +188,11 @@ function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | '
   return isOpenFor <= guards.ageWeekdayMaxMs ? 'rested' : 'stale'
 }
 
+/** Longest age of a rate of a market that never closes, in ms. An older one is of another moment. */
+const tradeAgeMaxMs = 2 * 3_600_000
+
+const isOfNow = ({ asOfMs }: Sighting, nowMs: number): boolean => Math.abs(nowMs - asOfMs) <= tradeAgeMaxMs
+
 /** Returns the length of the weekends and holidays in a time, in ms. */
 function restMsBetween(fromMs: number, toMs: number, { holidays }: Guards): number {
   let restMs = 0
@@ -130,26 +220,40 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }
 
-type Widening = Pick<Guards, 'spreadsBps' | 'deviationSpreadFactor' | 'deviationWidenMaxBps' | 'weekendExtraBps'>
+type Widening = Pick<
+  Guards,
+  'spreadsBps' | 'deviationSpreadFactor' | 'deviationUseMaxBps' | 'deviationWidenMaxBps' | 'weekendExtraBps'
+>
 
-/**
- * Returns the spread of a pair. Doubt about a rate and its age are the same risk, that the true rate is another one, so
- * the larger of the two widens it. `doubtBps` is by how much the sources differ, or null without a doubt.
- */
-function spreadOf(
-  pair: Pair,
-  { spreadsBps, deviationSpreadFactor, weekendExtraBps }: Widening,
-  { doubtBps, restTimes }: { doubtBps: bigint | null; restTimes: bigint },
-): bigint {
-  const baseBps = spreadsBps.get(pair) ?? 0n
-  const doubtExtraBps = doubtBps === null ? 0n : larger(baseBps * (deviationSpreadFactor - 1n), doubtBps)
-  return baseBps + larger(doubtExtraBps, restTimes * weekendExtraBps)
+/** Returns the published spreads of a pair: of money that comes in, narrowest and widest in each state. Basis points. */
+export function spreadCurve(pair: Pair, guards: Widening) {
+  const { deviationUseMaxBps, deviationWidenMaxBps } = guards
+  const differing = { deviationBps: deviationUseMaxBps + 1n, restTimes: 0n }
+  const bounds: Record<RateState, readonly [Risk, Risk]> = {
+    market_open: [calm, calm],
+    market_closed: [
+      { ...calm, restTimes: 1n },
+      { deviationBps: deviationUseMaxBps, restTimes: restTimesMax },
+    ],
+    no_cross_check: [calm, { ...calm, restTimes: restTimesMax }],
+    sources_differ: [differing, { deviationBps: deviationWidenMaxBps, restTimes: restTimesMax }],
+  }
+  return rateStates.map((state) => {
+    const [least, most] = bounds[state].map((risk) => payInSpreadBps(pair, state, risk, guards)) as [bigint, bigint]
+    return {
+      pair,
+      state,
+      spreadBpsMin: least,
+      spreadBpsMax: most,
+      cashouts: pair === 'USD/IDR' ? rules[state].cashouts : 'none',
+    }
+  })
 }
 
+const calm: Risk = { deviationBps: 0n, restTimes: 0n }
+
 export const widestSpreadBps = (pair: Pair, guards: Widening): bigint =>
-  spreadOf(pair, guards, {
-    doubtBps: larger(guards.deviationWidenMaxBps, guards.weekendExtraBps),
-    restTimes: restTimesMax,
-  })
+  spreadCurve(pair, guards).reduce((widest, { spreadBpsMax }) => larger(widest, spreadBpsMax), 0n)
 
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)

@@ -3,7 +3,9 @@ import postgres, { type Sql } from 'postgres'
 import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
 import { lockQuotes } from './lock'
+import { metricsOf } from './metrics'
 import { mintQuoteId } from './quote-id'
+import { openQuoteIssuer } from './quote-issuer'
 import { openRateCache } from './rate-cache'
 import { type Fixture, openFixture } from './test-support'
 
@@ -24,7 +26,7 @@ async function locked(pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') {
   return answer.ok
 }
 const by = (quoteId: string, requestFingerprint = 'me') => ({ quoteId, requestFingerprint })
-const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n, payInOnly: false } as const
+const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n, use: 'any' } as const
 
 let made = 0
 function endingIn(ms: number, secret = fixture.context.quoteSecrets[0]): string {
@@ -52,8 +54,8 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
   })
 
   test('gives the taker the same response again, and refuses others', async () => {
-    const { reference: _, cashouts, ...quote } = await locked()
-    expect(cashouts).toBe(true)
+    const { reference: _, cashouts, reason, ...quote } = await locked()
+    expect({ cashouts, reason }).toEqual({ cashouts: true, reason: 'market_open' })
     const answer = { ok: { ...quote, spreadBps: 0 } }
     expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual(answer)
     expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual(answer)
@@ -72,7 +74,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     })
     const verdict = board.rateOf('USD/MYR')
     if ('unavailable' in verdict) throw new Error(verdict.unavailable)
-    const wide = { pair: 'USD/MYR', ...verdict, payInOnly: false, expiresAtMs: Date.now() + 60_000 } as const
+    const wide = { pair: 'USD/MYR', ...verdict.payIn, use: 'any', expiresAtMs: Date.now() + 60_000 } as const
     const quoteId = mintQuoteId(context.quoteSecrets[0], wide, 0)
     const answer = { ok: { rate: '424', spreadBps: 50 } }
     expect(await fixture.ask(QuoteFind, by(quoteId))).toMatchObject(answer)
@@ -82,7 +84,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
   test('security: gives a quote for money that comes in to no cash-out, whoever has taken it', async () => {
     const quoteId = mintQuoteId(
       fixture.context.quoteSecrets[0],
-      { ...lock, payInOnly: true, expiresAtMs: Date.now() + 60_000 },
+      { ...lock, use: 'pay_in', expiresAtMs: Date.now() + 60_000 },
       made++,
     )
     const refused = { refused: 'cashout_rate_unavailable' }
@@ -92,6 +94,50 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await takersOf(quoteId)).toEqual([])
     expect(await fixture.ask(QuoteTake, { ...by(quoteId), use: 'pay_in' })).toMatchObject({ ok: { id: quoteId } })
     expect(await fixture.ask(QuoteTake, { ...by(quoteId), use: 'pay_out' })).toEqual(refused as never)
+  })
+
+  test('security: gives a quote for cash-outs to no top-up and to no settlement', async () => {
+    const end = Date.now() + 60_000
+    const payOut = { pair: 'USD/IDR', minorPerUsd: 16_168n, spreadBps: -50n, use: 'pay_out', expiresAtMs: end } as const
+    const quoteId = mintQuoteId(fixture.context.quoteSecrets[0], payOut, made++)
+    const refused = { refused: 'quote_for_cashouts' }
+    for (const use of ['pay_in', undefined] as const)
+      for (const question of [QuoteFind, QuoteTake])
+        expect(await fixture.ask(question, { ...by(quoteId), ...(use && { use }) })).toEqual(refused as never)
+    expect(await takersOf(quoteId)).toEqual([])
+    expect(await fixture.ask(QuoteTake, { ...by(quoteId), use: 'pay_out' })).toMatchObject({
+      ok: { id: quoteId, rate: '16168', spreadBps: -50 },
+    })
+  })
+
+  test('quotes each direction at its own rate while the market is closed', async () => {
+    const asOfMs = Date.parse('2026-11-20')
+    const sunday = () => Date.parse('2026-11-22T12:00:00Z')
+    const at = (name: string, neverCloses: boolean, time: number) => ({
+      name,
+      pairs: ['USD/IDR'] as const,
+      neverCloses,
+      checkOnly: neverCloses,
+      ask: async () => ({ source: name, pair: 'USD/IDR' as const, localE8PerUsd: 1_625_000_000_000n, asOfMs: time }),
+    })
+    const sources = [at('friday', false, asOfMs), at('market', true, sunday())]
+    const context = { ...fixture.context, clock: sunday, sources }
+    await using board = await openRateCache(context)
+    const answers = lockQuotes(context, { rateOf: board.rateOf, mint: openQuoteIssuer(context) })
+    const create = answers.find(({ question }) => question === QuoteCreate)!.answer as (
+      request: object,
+    ) => Promise<object>
+    const metrics = metricsOf(board.figures()).filter(({ labels }) => labels?.pair === 'USD/IDR')
+    const figureOf = (name: string) => metrics.find((metric) => metric.name.endsWith(name))?.value
+    expect({ usable: figureOf('rate_usable'), doubtful: figureOf('rate_doubtful') }).toEqual({ usable: 1, doubtful: 0 })
+    const closed = { reason: 'market_closed' }
+    expect(await create({ pair: 'USD/IDR' })).toMatchObject({
+      ok: { ...closed, rate: '16332', spreadBps: 50, cashouts: false },
+    })
+    expect(await create({ pair: 'USD/IDR', use: 'pay_out' })).toMatchObject({
+      ok: { ...closed, rate: '16168', spreadBps: -50, cashouts: true },
+    })
+    expect(await create({ pair: 'USD/MYR', use: 'pay_out' })).toMatchObject({ refused: 'rate_unavailable' })
   })
 
   test('stores nothing for an unused quote, and one row for a used one', async () => {
@@ -182,7 +228,7 @@ describe('security: a quote', () => {
   })
 
   test('is given to its one taker twenty times at once, with one row', async () => {
-    const { reference: _, cashouts: __, ...quote } = await locked()
+    const { reference: _, cashouts: __, reason: ___, ...quote } = await locked()
     const takings = await Promise.all(Array.from({ length: 20 }, () => fixture.ask(QuoteTake, by(quote.id))))
     expect(takings).toEqual(Array(20).fill({ ok: { ...quote, spreadBps: 0 } }))
     expect(await takersOf(quote.id)).toHaveLength(1)
@@ -230,6 +276,7 @@ describe('the rates bucket', () => {
     const down = {
       name: 'bnm',
       pairs: ['USD/MYR'] as const,
+      neverCloses: false,
       checkOnly: false,
       ask: () => Promise.reject(new Error('down')),
     }
@@ -242,7 +289,7 @@ describe('the rates bucket', () => {
     })
     await using late = await openRateCache({ ...fixture.context, sources: [down] })
     expect(late.rateOf('USD/MYR')).toMatchObject({
-      minorPerUsd: 420n,
+      payIn: { minorPerUsd: 420n },
       reference: { source: 'bnm' },
     })
   })
@@ -258,6 +305,7 @@ describe('the rates bucket', () => {
     const source = {
       name: 'bnm',
       pairs: ['USD/MYR'] as const,
+      neverCloses: false,
       checkOnly: false,
       ask: async () => jumped,
     }
@@ -269,6 +317,6 @@ describe('the rates bucket', () => {
     const kv = await operator.js.views.kv('rates', { bindOnly: true })
     await kv.put('release.usd-myr', asOf)
     await other.poll()
-    expect(other.rateOf('USD/MYR')).toMatchObject({ minorPerUsd: 460n })
+    expect(other.rateOf('USD/MYR')).toMatchObject({ payIn: { minorPerUsd: 460n } })
   })
 })

@@ -4,7 +4,7 @@ import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shar
 import { type Pair, pairs } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
-import type { RateVerdict } from './decide'
+import { type RateVerdict, spreadCurve } from './decide'
 import { isExpired, judgeTaker, type Lock, type Quote, validFromMs } from './quote'
 import { readQuoteId } from './quote-id'
 import type { QuoteIssuer } from './quote-issuer'
@@ -16,18 +16,26 @@ export function lockQuotes(
   { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: QuoteIssuer },
 ): Handler[] {
   return [
-    handler(PricingTerms, async () => ok({ pairs: [...pairs], quoteSeconds: Math.floor(context.quoteTtlMs / 1_000) })),
-    handler(QuoteCreate, async ({ pair }) => {
+    handler(PricingTerms, async () =>
+      ok({
+        pairs: [...pairs],
+        quoteSeconds: Math.floor(context.quoteTtlMs / 1_000),
+        spreads: pairs.flatMap((pair) => spreadCurve(pair, context.guards)).map(wireSpread),
+      }),
+    ),
+    handler(QuoteCreate, async ({ pair, use }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
-      const { minorPerUsd, spreadBps, paysOut, reference } = verdict
-      const quote = mint({ pair, minorPerUsd, spreadBps, payInOnly: !paysOut })
-      return ok({ ...wire(quote), cashouts: pair === 'USD/IDR' && paysOut, reference: wireReference(reference) })
+      const priced = priceFor(pair, use, verdict)
+      if ('refused' in priced) return priced
+      const quote = mint({ pair, ...priced.ok })
+      const cashouts = pair === 'USD/IDR' && quote.use !== 'pay_in'
+      return ok({ ...wire(quote), cashouts, reason: verdict.state, reference: wireReference(verdict.reference) })
     }),
     handler(RateFind, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
-      return ok({ pair, rate: verdict.minorPerUsd.toString() })
+      return ok({ pair, rate: verdict.payIn.minorPerUsd.toString() })
     }),
     handler(QuoteFind, async ({ quoteId, requestFingerprint, use }) => {
       const quote = quoteFor(context, quoteId, use)
@@ -43,6 +51,23 @@ export function lockQuotes(
   ]
 }
 
+type Priced = Pick<Lock, 'minorPerUsd' | 'spreadBps' | 'use'>
+
+/**
+ * Prices a quote. While the market is open, one quote serves both directions. Otherwise each direction has its own spread,
+ * and a quote without a `use` is for money that comes in.
+ */
+function priceFor(
+  pair: Pair,
+  use: 'pay_in' | 'pay_out' | undefined,
+  { payIn, payOut }: Exclude<RateVerdict, { unavailable: string }>,
+): Answer<Priced> {
+  const isForBoth = payOut !== null && payOut.spreadBps >= 0n
+  if (use !== 'pay_out') return ok({ ...payIn, use: isForBoth ? 'any' : 'pay_in' })
+  if (pair !== 'USD/IDR') return refuse('quote_not_idr')
+  return payOut ? ok({ ...payOut, use: isForBoth ? 'any' : 'pay_out' }) : refuse('cashout_rate_unavailable')
+}
+
 /** Reads the quote in an id, for a use of it. */
 function quoteFor(
   { quoteSecrets, quoteTtlMs }: Context,
@@ -53,7 +78,9 @@ function quoteFor(
   const lock = readQuoteId(quoteSecrets, id)
   if (!lock) return refuse('quote_unknown')
   // guard: a quote for money that comes in prices no cash-out
-  if (lock.payInOnly && use !== 'pay_in') return refuse('cashout_rate_unavailable')
+  if (lock.use === 'pay_in' && use !== 'pay_in') return refuse('cashout_rate_unavailable')
+  // guard: a quote for cash-outs prices no money that comes in
+  if (lock.use === 'pay_out' && use !== 'pay_out') return refuse('quote_for_cashouts')
   return ok({ id, ...lock, validFromMs: validFromMs(lock, quoteTtlMs) })
 }
 
@@ -84,6 +111,13 @@ const wire = ({ id, pair, minorPerUsd, expiresAtMs, spreadBps }: Lock & { id: st
   rate: minorPerUsd.toString(),
   expiresAt: new Date(expiresAtMs).toISOString(),
   spreadBps: Number(spreadBps),
+})
+
+const wireSpread = ({ spreadBpsMin, spreadBpsMax, state, ...row }: ReturnType<typeof spreadCurve>[number]) => ({
+  ...row,
+  reason: state,
+  spreadBpsMin: Number(spreadBpsMin),
+  spreadBpsMax: Number(spreadBpsMax),
 })
 
 const wireReference = (reference: Sighting) => ({

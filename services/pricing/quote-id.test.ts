@@ -8,7 +8,7 @@ const lock = {
   pair: 'USD/MYR',
   minorPerUsd: 421n,
   spreadBps: 50n,
-  payInOnly: false,
+  use: 'any',
   expiresAtMs: 1_790_000_060_000,
 } as const
 
@@ -18,11 +18,9 @@ describe('the id of a quote', () => {
     ['rupiah', { ...lock, pair: 'USD/IDR', minorPerUsd: 16_250n }],
     ['the highest rate there is room for', { ...lock, minorPerUsd: rateEnd - 1n }],
     ['the widest spread there is room for', { ...lock, spreadBps: spreadEnd - 1n }],
-    [
-      'nothing but zeros',
-      { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, payInOnly: false, expiresAtMs: endsFromMs },
-    ],
-    ['that it is for money that comes in', { ...lock, payInOnly: true }],
+    ['nothing but zeros', { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, use: 'any', expiresAtMs: endsFromMs }],
+    ['that it is for cash-outs, below the reference', { ...lock, spreadBps: -50n, use: 'pay_out' }],
+    ['that it is for money that comes in', { ...lock, use: 'pay_in' }],
     ['the last moment there is room for', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 - 1 }],
   ] as const)('contains the locked values: %s', (_, locked) => {
     const id = mintQuoteId(secret, locked, mark)
@@ -39,6 +37,7 @@ describe('the id of a quote', () => {
   test.each([
     ['a rate', { ...lock, minorPerUsd: rateEnd }, mark],
     ['a spread', { ...lock, spreadBps: spreadEnd }, mark],
+    ['a spread of the other sign', { ...lock, spreadBps: -1n }, mark],
     ['a time', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 }, mark],
     ['a time before all times', { ...lock, expiresAtMs: endsFromMs - 1 }, mark],
     ['a mark', lock, markEnd],

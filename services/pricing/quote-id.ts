@@ -17,6 +17,8 @@ const widths = { end: 39n, payInOnly: 1n, pair: 1n, rate: 18n, spread: 9n, mark:
  * before it share the two bits of the pair in earlier ids, so that these stay valid.
  */
 const signedPrefix = 'quote 39-2-18-9-10'
+/** Prefix of a quote for cash-outs only, which has the same layout and a spread below the reference. */
+const payOutPrefix = `${signedPrefix} pay-out`
 
 /** Start of the expiry field, in Unix ms; the field lasts until June 2042. */
 export const endsFromMs = Date.UTC(2025, 0, 1)
@@ -30,17 +32,18 @@ export const markEnd = 1 << Number(widths.mark)
 export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
   const fields = [
     [BigInt(lock.expiresAtMs - endsFromMs), widths.end],
-    [lock.payInOnly ? 1n : 0n, widths.payInOnly],
+    [lock.use === 'pay_in' ? 1n : 0n, widths.payInOnly],
     [BigInt(pairs.indexOf(lock.pair)), widths.pair],
     [lock.minorPerUsd, widths.rate],
-    [lock.spreadBps, widths.spread],
+    [lock.use === 'pay_out' ? -lock.spreadBps : lock.spreadBps, widths.spread],
     [BigInt(mark), widths.mark],
   ] as const
   const said = fields.reduce((packed, [value, width]) => {
     if (value < 0n || value >> width !== 0n) throw new Error(`${value} does not fit into a quote id`)
     return (packed << width) | value
   }, 0n)
-  return uuidOf((said << widths.proof) | proofOf(secret, said))
+  const prefix = lock.use === 'pay_out' ? payOutPrefix : signedPrefix
+  return uuidOf((said << widths.proof) | proofOf(secret, said, prefix))
 }
 
 /** Reads the lock in a quote id. Returns undefined for an id that no secret verifies. */
@@ -48,21 +51,24 @@ export function readQuoteId(secrets: readonly string[], id: string): Lock | unde
   const packed = packedOf(id)
   if (packed === undefined) return undefined
   const [said, proof] = split(packed, widths.proof)
+  const isProven = (prefix: string) => secrets.some((secret) => same(proof, proofOf(secret, said, prefix)))
+  const isPayOut = isProven(payOutPrefix)
   // guard: a quote that we did not issue is invalid
-  if (!secrets.some((secret) => same(proof, proofOf(secret, said)))) return undefined
+  if (!isPayOut && !isProven(signedPrefix)) return undefined
   const [promised] = split(said, widths.mark)
-  const [beforeSpread, spreadBps] = split(promised, widths.spread)
+  const [beforeSpread, spread] = split(promised, widths.spread)
   const [beforeRate, minorPerUsd] = split(beforeSpread, widths.rate)
   const [beforePair, pair] = split(beforeRate, widths.pair)
   const [end, payInOnly] = split(beforePair, widths.payInOnly)
   const expiresAtMs = endsFromMs + Number(end)
-  return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps, payInOnly: payInOnly === 1n, expiresAtMs }
+  const use = isPayOut ? 'pay_out' : payInOnly === 1n ? 'pay_in' : 'any'
+  return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps: isPayOut ? -spread : spread, use, expiresAtMs }
 }
 
 const split = (packed: bigint, width: bigint) => [packed >> width, packed & ((1n << width) - 1n)] as const
 
-const proofOf = (secret: string, said: bigint): bigint =>
-  createHmac('sha256', secret).update(`${signedPrefix}:${said}`).digest().readBigUInt64BE() >> (64n - widths.proof)
+const proofOf = (secret: string, said: bigint, prefix: string): bigint =>
+  createHmac('sha256', secret).update(`${prefix}:${said}`).digest().readBigUInt64BE() >> (64n - widths.proof)
 
 function same(given: bigint, right: bigint): boolean {
   const bytesOf = (proof: bigint) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { markEnd, readQuoteId } from './quote-id'
 import { openQuoteIssuer } from './quote-issuer'
 
-const rate = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n, payInOnly: false } as const
+const rate = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n, use: 'any' } as const
 const quoteSecrets = ['the secret of this suite'] as const
 const open = (clock = Date.now) => openQuoteIssuer({ quoteSecrets, quoteTtlMs: 60_000, clock })
 

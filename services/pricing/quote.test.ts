@@ -7,7 +7,7 @@ const fresh: Quote = {
   pair: 'USD/IDR',
   minorPerUsd: 16_250n,
   spreadBps: 0n,
-  payInOnly: false,
+  use: 'any',
   validFromMs: nowMs - 60_000,
   expiresAtMs: nowMs + 60_000,
 }

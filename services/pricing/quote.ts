@@ -6,10 +6,10 @@ export type Lock = {
   readonly pair: Pair
   /** Minor units of the local currency per US dollar, with the spread. */
   readonly minorPerUsd: bigint
-  /** Spread in basis points of the rate without spread. */
+  /** Spread in basis points of the rate without spread; negative if the quote is for cash-outs only. */
   readonly spreadBps: bigint
-  /** True if the quote may price only money that comes in. */
-  readonly payInOnly: boolean
+  /** Direction of the money that the quote prices. */
+  readonly use: 'any' | 'pay_in' | 'pay_out'
   /** Unix ms from which the quote is expired. */
   readonly expiresAtMs: number
 }

@@ -66,7 +66,8 @@ function decide(context: Context, memory: Memory, pair: Pair): RateVerdict {
   const known = {
     pair,
     sightings: seenBy(asked.filter((source) => !source.checkOnly)),
-    checks: seenBy(asked.filter((source) => source.checkOnly)),
+    checks: seenBy(asked.filter((source) => source.checkOnly && !source.neverCloses)),
+    trades: seenBy(asked.filter((source) => source.neverCloses)),
     sourcesWanted: asked.length,
     accepted: memory.accepted.get(pair),
     releasedDay: memory.released.get(pair),
@@ -131,15 +132,16 @@ type RateFigure = ReturnType<typeof figureOf>
 
 function figureOf(verdict: RateVerdict, nowMs: number) {
   if ('unavailable' in verdict) return verdict
-  const { minorPerUsd, reference, spreadBps, deviationBps, paysOut, warnings } = verdict
+  const { state, reference, payIn, payOut, deviationBps, warnings } = verdict
   return {
-    rate: minorPerUsd.toString(),
+    rate: payIn.minorPerUsd.toString(),
+    state,
     source: reference.source,
     asOf: new Date(reference.asOfMs).toISOString(),
     ageMs: nowMs - reference.asOfMs,
-    spreadBps: Number(spreadBps),
+    spreadBps: Number(payIn.spreadBps),
     deviationBps: deviationBps === null ? null : Number(deviationBps),
-    paysOut,
+    cashoutRate: payOut?.minorPerUsd.toString() ?? null,
     warnings,
   }
 }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pair } from '#shared/money/pair'
-import { distanceBpsCeil, localE8From, localE8FromMinor, minorPerUsdText, quotedMinorPerUsdCeil } from './rate'
+import {
+  distanceBpsCeil,
+  localE8From,
+  localE8FromMinor,
+  minorPerUsdText,
+  quotedMinorPerUsdCeil,
+  quotedMinorPerUsdFloor,
+} from './rate'
 
 const sighting = (pair: Pair, localE8PerUsd: bigint) => ({
   source: 's',
@@ -37,6 +44,10 @@ describe('the rate of a quote', () => {
     ['USD/MYR', 421_000_000n, 100n, 426n],
   ] as const)('%s at %p plus %p bps is %p', (pair, localE8PerUsd, spreadBps, minorPerUsd) => {
     expect(quotedMinorPerUsdCeil(sighting(pair, localE8PerUsd), spreadBps)).toBe(minorPerUsd)
+  })
+
+  test('of a cash-out while the market is closed is rounded down', () => {
+    expect(quotedMinorPerUsdFloor(sighting('USD/IDR', 1_625_050_000_000n), -50n)).toBe(16_169n)
   })
 
   test('of a configured rate without spread is that rate', () => {

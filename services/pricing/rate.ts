@@ -14,8 +14,10 @@ export type Sighting = {
 export type RateSource = {
   readonly name: string
   readonly pairs: readonly Pair[]
-  /** True if the source's terms forbid quotes at its rates. */
+  /** True if the source serves as a cross-check and is never quoted. */
   readonly checkOnly: boolean
+  /** True if its market trades on every day, so that it says what a dollar costs while other markets are closed. */
+  readonly neverCloses: boolean
   /** Makes one request, with a timeout. Throws on any response but a rate for this pair. */
   readonly ask: (pair: Pair) => Promise<Sighting>
 }
@@ -35,14 +37,24 @@ export function localE8From(value: unknown): bigint | undefined {
 export const localE8FromMinor = (minorPerUsd: bigint, pair: Pair): bigint => (minorPerUsd * scale) / minorPerMajor(pair)
 
 /**
- * Returns reference × (1 + spread), rounded up to a minor unit; no other function rounds rates. The README explains
- * spreads.
+ * Returns reference × (1 + spread), rounded up to a minor unit: the rate of money that comes in, and of all money while the
+ * market is open. The README explains spreads.
  */
 export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): bigint {
-  const numerator = reference.localE8PerUsd * minorPerMajor(reference.pair) * (10_000n + spreadBps)
-  const denominator = scale * 10_000n
+  const { numerator, denominator } = quotedRatio(reference, spreadBps)
   return (numerator + denominator - 1n) / denominator
 }
+
+/** Returns the same, rounded down: the rate of cash-outs while the market is closed, when the spread is negative. */
+export function quotedMinorPerUsdFloor(reference: Sighting, spreadBps: bigint): bigint {
+  const { numerator, denominator } = quotedRatio(reference, spreadBps)
+  return numerator / denominator
+}
+
+const quotedRatio = ({ localE8PerUsd, pair }: Sighting, spreadBps: bigint) => ({
+  numerator: localE8PerUsd * minorPerMajor(pair) * (10_000n + spreadBps),
+  denominator: scale * 10_000n,
+})
 
 /** Returns the exact minor units per US dollar as text, such as `421.35`. */
 export function minorPerUsdText({ localE8PerUsd, pair }: Sighting): string {

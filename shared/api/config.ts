@@ -7,7 +7,7 @@ import { PaymentsTerms, TopupTerms } from '#shared/messages/payments'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
 
-const { pairs } = PricingTerms.answer.properties
+const { pairs, spreads } = PricingTerms.answer.properties
 const { currencies, methods, heldChannels, cancellationsPerDayMax } = PaymentsTerms.answer.properties
 const { chainId, ausd, creditLine, treasury, cycle } = ChainTerms.answer.properties
 
@@ -124,8 +124,8 @@ export const GetConfig = route({
         { title: 'SessionTerms', description: 'Limits of a session.' },
       ),
       quote: Type.Object(
-        { seconds: seconds('How long a quoted rate is valid') },
-        { title: 'QuoteTerms', description: 'Validity of a quote.' },
+        { seconds: seconds('How long a quoted rate is valid'), spreads },
+        { title: 'QuoteTerms', description: 'Validity and spreads of quotes.' },
       ),
       checkout: Type.Object(
         { seconds: seconds('How long a checkout is open'), methods, cancellationsPerDayMax },

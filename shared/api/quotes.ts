@@ -1,18 +1,18 @@
 import { Type } from 'typebox'
 import { route } from '#shared/api/route'
 import { Pair } from '#shared/messages/fields'
-import { QuoteCreate } from '#shared/messages/pricing'
+import { QuoteCreate, Use } from '#shared/messages/pricing'
 
 export const PostQuote = route({
   method: 'POST',
   path: '/quote',
   access: 'public',
   body: Type.Object(
-    { pair: Pair },
+    { pair: Pair, use: Use },
     {
       additionalProperties: false,
       title: 'QuoteRequest',
-      description: 'Currency pair of the quote.',
+      description: 'Currency pair of the quote, and what it is for.',
     },
   ),
   answer: QuoteCreate.answer,

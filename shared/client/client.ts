@@ -75,7 +75,8 @@ export function openVisitor(place: ClientTarget) {
     /** Reads the public configuration, which may be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
     /** Locks a rate for 60 seconds. The request for which it is used may complete later. */
-    quote: (pair: BodyOf<typeof PostQuote>['pair']) => ask(place, PostQuote, { pair }),
+    quote: (pair: BodyOf<typeof PostQuote>['pair'], use?: BodyOf<typeof PostQuote>['use']) =>
+      ask(place, PostQuote, { pair, ...(use && { use }) }),
     record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
   }
 }

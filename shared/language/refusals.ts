@@ -24,6 +24,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: 'Penarikan dana belum bisa dilakukan: pasar valuta asing tutup, atau sumber kurs berbeda. Coba lagi pada hari kerja bank berikutnya.',
     ms: 'Pengeluaran belum boleh dibuat: pasaran mata wang tutup, atau sumber kadar berbeza. Sila cuba lagi pada hari perbankan berikutnya.',
   },
+  quote_for_cashouts: {
+    id: 'Harga ini hanya untuk penarikan dana. Minta harga baru.',
+    ms: 'Harga ini hanya untuk pengeluaran. Sila dapatkan harga baharu.',
+  },
   rate_unavailable: {
     id: 'Kurs sedang tidak tersedia. Coba beberapa saat lagi.',
     ms: 'Kadar pertukaran tidak tersedia. Sila cuba sebentar lagi.',

@@ -68,6 +68,16 @@ export const BankTerms = Type.Object(
     description: 'A supported bank: minimum and maximum of one transfer in rupiah, and the increment of amounts.',
   },
 )
+const MarketClosed = Type.Object(
+  { dayAusdMax: AusdAmount, dayAusdMaxOfAll: AusdAmount },
+  {
+    title: 'MarketClosedTerms',
+    description:
+      'Limits of cash-outs per day in Jakarta while the market of the rupiah is closed, of a wallet and of all wallets ' +
+      'together; 0 means none.',
+  },
+)
+
 /** Reads limits and banks. Refused: provider_unavailable. */
 export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
   request: Type.Object({}),
@@ -76,6 +86,7 @@ export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
     currency: Type.Enum(['IDR'], { description: 'Currency of the payout, in whole rupiah.' }),
     min: FiatAmount,
     dayAusdMax: AusdAmount,
+    marketClosed: Type.Optional(MarketClosed),
     validBeforeSecondsMin: Type.Integer({
       description: 'Minimum time until `validBefore`, in seconds.',
     }),

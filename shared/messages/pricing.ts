@@ -4,8 +4,18 @@ import { question } from '#shared/messages/topic'
 
 const locked = { id: Uuid, pair: Pair, rate: FiatAmount, expiresAt: Timestamp }
 const SpreadBps = Type.Integer({
-  minimum: 0,
-  description: 'Spread in `rate`, in hundredths of a percent of the reference rate.',
+  description:
+    'Spread in `rate`, in hundredths of a percent of the reference rate. Negative in a quote for cash-outs while the ' +
+    'market of the rupiah is closed.',
+})
+/** States of a rate, which decide how wide the spread is and whether there are cash-outs. */
+export const rateStates = ['market_open', 'market_closed', 'no_cross_check', 'sources_differ'] as const
+export type RateState = (typeof rateStates)[number]
+const Reason = Type.Enum([...rateStates], {
+  title: 'SpreadReason',
+  description:
+    'Why the spread is as wide as it is: the market is open, or closed; no other source confirms the rate; or sources ' +
+    'differ.',
 })
 const Found = Type.Object({ ...locked, spreadBps: SpreadBps })
 
@@ -32,10 +42,11 @@ const Quoted = Type.Object(
     cashouts: Type.Optional(
       Type.Boolean({
         description:
-          'True if a cash-out may use the quote. False for ringgit, and while the market of the rupiah is closed or rate ' +
-          'sources disagree: then the spread is wider, and only top-ups and settlements may use it.',
+          'True if a cash-out may use the quote. False for ringgit, and without `use: pay_out` while the market of the rupiah ' +
+          'is closed or rate sources disagree: then the spread is wider, and only top-ups and settlements may use it.',
       }),
     ),
+    reason: Type.Optional(Reason),
   },
   {
     title: 'Quote',
@@ -46,11 +57,38 @@ const Quoted = Type.Object(
 )
 
 /** Direction of the money that a quote prices. A caller of the version before sends none, and gets no quote that is for one only. */
-const Use = Type.Optional(Type.Enum(['pay_in', 'pay_out']))
+export const Use = Type.Optional(
+  Type.Enum(['pay_in', 'pay_out'], {
+    description:
+      'What the quote is for: top-ups and settlements, or cash-outs. It matters while the market of the rupiah is closed, ' +
+      'when each has its own rate; without it, the quote is for money that comes in.',
+  }),
+)
 
-/** Creates a quote, which is valid for 60 seconds. Refused: rate_unavailable. */
+const Spread = Type.Object(
+  {
+    pair: Pair,
+    reason: Reason,
+    spreadBpsMin: Type.Integer({ description: 'Narrowest spread of money that comes in.' }),
+    spreadBpsMax: Type.Integer({ description: 'Widest spread of money that comes in.' }),
+    cashouts: Type.Enum(['any', 'capped', 'none'], {
+      description:
+        'Cash-outs in rupiah: `any` at the same rate; `capped` at a rate below the reference, with `use: pay_out`, up to ' +
+        '`cashouts.marketClosed`, and only while a market that never closes confirms the reference; or `none`.',
+    }),
+  },
+  {
+    title: 'Spread',
+    description: 'Spread of a pair for one reason, in hundredths of a percent of the reference rate.',
+  },
+)
+
+/**
+ * Creates a quote, which is valid for 60 seconds. Refused: rate_unavailable; for cash-outs also cashout_rate_unavailable,
+ * and quote_not_idr.
+ */
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
-  request: Type.Object({ pair: Pair }),
+  request: Type.Object({ pair: Pair, use: Use }),
   answer: Quoted,
   repeat: 'changes nothing',
 })
@@ -60,6 +98,7 @@ export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
   answer: Type.Object({
     pairs: Type.Array(Pair, { description: 'Currency pairs that can be quoted.' }),
     quoteSeconds: Type.Integer(),
+    spreads: Type.Optional(Type.Array(Spread, { description: 'Spreads of each pair, by the reason for them.' })),
   }),
   repeat: 'changes nothing',
 })
@@ -73,7 +112,7 @@ export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
 
 /**
  * Finds a quote without taking it. Refused: quote_unknown, quote_used if another taker has it, quote_expired also for
- * its own taker, cashout_rate_unavailable if its rate pays nothing out.
+ * its own taker, cashout_rate_unavailable if its rate pays nothing out, quote_for_cashouts if it prices nothing else.
  */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String(), use: Use }),

@@ -21,6 +21,7 @@ const names = [
   'rates: frankfurter',
   'rates: bnm',
   'rates: open-er-api',
+  'rates: indodax',
   'chain',
 ]
 const closing = new AsyncDisposableStack()
@@ -245,7 +246,7 @@ describe('test mode', () => {
     for (const name of names) expect(text).toContain(`${name}: skipped, `)
     for (const variable of ['XENDIT_ID_TEST_KEY', 'XENDIT_MY_TEST_KEY', 'SUMSUB_APP_TOKEN'])
       expect(text).toContain(variable)
-    expect(text).toContain('12 suites skipped')
+    expect(text).toContain('13 suites skipped')
   })
 
   test.each([

@@ -30,11 +30,12 @@ const config = readConfig('pricing', fields, {
   NATS_PASSWORD: 'unused',
   DATABASE_URL: 'postgres://localhost/unused',
   QUOTE_SECRETS: 's'.repeat(32),
-  RATE_SOURCES: 'frankfurter,bnm,open-er-api',
+  RATE_SOURCES: 'frankfurter,bnm,open-er-api,indodax',
   SPREADS_BPS: 'USD/IDR=0,USD/MYR=0',
   FRANKFURTER_URL: url,
   BNM_URL: url,
   OPEN_ER_API_URL: url,
+  INDODAX_URL: url,
 })
 const sources = sourcesFrom(config, Date.now)
 
@@ -44,13 +45,13 @@ async function outcomeOf(name: string, pair: Pair, served_: typeof served, at: s
   const source = sources.find((one) => one.name === name)!
   const sighting = await source.ask(pair).catch(() => undefined)
   if (!sighting) return 'no rate'
-  const known = { pair, sightings: [], checks: [], accepted: undefined, releasedDay: undefined }
+  const known = { pair, sightings: [], checks: [], trades: [], accepted: undefined, releasedDay: undefined }
   const verdict = decideRate(
     { ...known, sourcesWanted: 1, [source.checkOnly ? 'checks' : 'sightings']: [sighting] },
     guardsFrom(config),
     Date.parse(at),
   )
-  return 'unavailable' in verdict ? 'not quoted' : `${verdict.minorPerUsd} ${fresh(sighting)}`
+  return 'unavailable' in verdict ? 'not quoted' : `${verdict.payIn.minorPerUsd} ${fresh(sighting)}`
 }
 const fresh = ({ localE8PerUsd }: { localE8PerUsd: bigint }) => `(${localE8PerUsd} e-8)`
 
@@ -63,10 +64,24 @@ describe('a recorded response', () => {
     ['frankfurter', 'USD/IDR', 'frankfurter-usd-eur', 200, 'no rate'],
     ['open-er-api', 'USD/IDR', 'open-er-api-usd', 200, 'not quoted'],
     ['open-er-api', 'USD/MYR', 'open-er-api-error', 200, 'no rate'],
+    ['indodax', 'USD/IDR', 'indodax-invalid-pair', 200, 'no rate'],
+    ['indodax', 'USD/IDR', 'indodax-ticker', 200, 'not quoted'],
   ] as const)('of %s for %s, %s (%p): %s', async (name, pair, file, status, outcome) => {
     const at = name === 'open-er-api' ? '2026-06-02T09:00:00Z' : '2026-10-08T15:00:00Z'
     expect(await outcomeOf(name, pair, { name: file, status }, at)).toBe(outcome)
   })
+
+  test.each([
+    ['indodax-ticker', 51_150_000_000n, '2019-10-16T06:34:28.000Z'],
+    ['indodax-ticker-time-as-text', 7_344_849_500_050n, '2024-03-13T11:10:44.000Z'],
+  ] as const)(
+    'of indodax, %s, gives the middle of its best orders and its time: %p at %s',
+    async (name, rate, time) => {
+      served = { name, status: 200 }
+      const sighting = await sources.find((one) => one.name === 'indodax')!.ask('USD/IDR')
+      expect(sighting).toMatchObject({ localE8PerUsd: rate, asOfMs: Date.parse(time) })
+    },
+  )
 
   test('is requested for the session that has a middle rate', async () => {
     await outcomeOf('bnm', 'USD/MYR', { name: 'bnm-usd-session-1200', status: 200 }, '2026-10-08')

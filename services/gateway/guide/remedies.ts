@@ -28,7 +28,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'request a new quote. A retry with the same body gets the first response, never this error.',
   quote_not_idr: 'Cash-outs are paid in rupiah only: request a `USD/IDR` quote.',
   cashout_rate_unavailable:
-    'Offer the cash-out again on the next banking day. `cashouts` of a quote says so before the user signs.',
+    'Offer the cash-out again on the next banking day, or a smaller one: `cashouts.marketClosed` in `GET /config` limits ' +
+    'cash-outs until then. Ask for the quote of a cash-out with `use: pay_out`, so that this comes before the user signs.',
+  quote_for_cashouts: 'Get a quote without `use: pay_out` for a top-up or a settlement.',
   rate_unavailable: 'Try again in a moment. No rate is offered while market data is unavailable.',
 
   not_verified:

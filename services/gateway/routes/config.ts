@@ -85,7 +85,7 @@ async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<type
     credit: { cycle, initialRatioBps, cost },
     support: { contact: config.supportContact },
     session: { secondsMax: sessionSecondsMax },
-    quote: { seconds: pricing.quoteSeconds },
+    quote: { seconds: pricing.quoteSeconds, ...(pricing.spreads && { spreads: pricing.spreads }) },
     checkout: {
       seconds: payments.checkoutSeconds,
       methods: payments.methods,
@@ -139,7 +139,15 @@ const example: RouteAnswer<typeof GetConfig> = {
     initialRatioBps: '5000',
   },
   session: { secondsMax: sessionSecondsMax },
-  quote: { seconds: 60 },
+  quote: {
+    seconds: 60,
+    spreads: [
+      { pair: 'USD/IDR', reason: 'market_open', spreadBpsMin: 0, spreadBpsMax: 0, cashouts: 'any' },
+      { pair: 'USD/IDR', reason: 'market_closed', spreadBpsMin: 50, spreadBpsMax: 150, cashouts: 'capped' },
+      { pair: 'USD/IDR', reason: 'no_cross_check', spreadBpsMin: 50, spreadBpsMax: 150, cashouts: 'none' },
+      { pair: 'USD/IDR', reason: 'sources_differ', spreadBpsMin: 101, spreadBpsMax: 300, cashouts: 'none' },
+    ],
+  },
   checkout: { seconds: 900, methods: ['bank', 'card', 'qr'], cancellationsPerDayMax: 10 },
   hold: {
     seconds: 60,
@@ -168,6 +176,7 @@ const example: RouteAnswer<typeof GetConfig> = {
     currency: 'IDR',
     min: '10000',
     dayAusdMax: '100000000000',
+    marketClosed: { dayAusdMax: '500000000', dayAusdMaxOfAll: '20000000000' },
     validBeforeSecondsMin: 300,
     checksPerDayMax: 3,
     banks: [

@@ -23,6 +23,14 @@ describe('POST /quote', () => {
     expect([response.status, await response.json()]).toEqual([200, open])
     expect(fixture.asked).toEqual([['pricing.quote.create', { pair: 'USD/MYR' }]])
   })
+  test('passes on what the quote is for, and the reason of its spread', async () => {
+    const closed = { ...quote, reference, spreadBps: -50, cashouts: true, reason: 'market_closed' }
+    const fixture = await fixtureOf({ 'pricing.quote.create': okay(closed) })
+    const body = { pair: 'USD/IDR', use: 'pay_out' }
+    expect(await (await fixture.call('POST', '/quote', { body })).json()).toEqual(closed)
+    expect(fixture.asked).toEqual([['pricing.quote.create', body]])
+    expect((await fixture.call('POST', '/quote', { body: { ...body, use: 'cashout' } })).status).toBe(400)
+  })
   test('answers 503 with Retry-After when there is no fresh rate', async () => {
     const fixture = await fixtureOf({ 'pricing.quote.create': refusing('rate_unavailable') })
     const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' } })

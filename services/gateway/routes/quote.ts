@@ -19,7 +19,9 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
         summary: 'Lock an exchange rate for 60 seconds',
         description:
           'Every top-up, settlement and cash-out needs a fresh quote. `reference` is the rate as its ' +
-          'source published it, and `spreadBps` the spread added to it; `rate` is rounded up.',
+          'source published it, and `spreadBps` the spread added to it, for the `reason` given; `quote.spreads` of ' +
+          '`GET /config` has them all. `rate` is rounded up. While the market of the rupiah is closed, ask for the quote of a ' +
+          'cash-out with `use: pay_out`: its spread is negative, and its rate rounded down.',
         tag: 'quotes',
         body: { schema: PostQuote.body, example: { pair: 'USD/IDR' } },
         ok: {
@@ -36,6 +38,8 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
               asOf: '2026-11-20T00:00:00.000Z',
             },
             spreadBps: 0,
+            cashouts: true,
+            reason: 'market_open',
           },
         },
         errors: [400, 413, 415, 429, 503],

@@ -40,6 +40,21 @@ const examples: readonly (readonly [string, Omit<Row, 'state'>, readonly Example
     ],
   ],
   [
+    'a cash-out while the market is closed, at a spread of -1 %',
+    { ...plain, spreadBps: -100, fiatMinor: 1_608_750n },
+    [
+      [
+        'taken',
+        {
+          IDR: { payouts: -1_608_750n, exchange: 1_625_000n, spread: -16_250n },
+          AUSD: { treasury: 100_000_000n, exchange: -100_000_000n },
+        },
+      ],
+      ['paying', {}],
+      ['paid', { IDR: { provider_id: -1_608_750n, payouts: 1_608_750n } }],
+    ],
+  ],
+  [
     'a cash-out that the bank refuses',
     plain,
     [

@@ -154,7 +154,7 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
       quote_id: cashout.quoteId,
       request_fingerprint: cashout.requestFingerprint,
       rate: cashout.rateMinorPerUsd.toString(),
-      ...(cashout.spreadBps > 0 ? { spread: String(cashout.spreadBps) } : {}),
+      ...(cashout.spreadBps !== 0 ? { spread: String(cashout.spreadBps) } : {}),
       ausd: cashout.ausdMicro.toString(),
       authorization_nonce: cashout.authorizationNonce,
     },

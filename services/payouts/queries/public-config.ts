@@ -12,7 +12,7 @@ import type { PayoutChannel } from '../provider'
 import { windowMinSeconds } from '../request/open'
 
 /** Returns the published limits, from the same rules that enforce them. */
-export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax }: Context): Handler =>
+export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax, closedMicroMax }: Context): Handler =>
   handler(PayoutsTerms, async () => {
     const banks = await channels.all().catch(() => undefined)
     if (!banks) return refuse('provider_unavailable') // The failure is logged where the list is fetched.
@@ -22,6 +22,10 @@ export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax }: Co
       currency: 'IDR' as const,
       min: `${cashoutMinMinor}`,
       dayAusdMax: dayMicroMax.toString(),
+      marketClosed: {
+        dayAusdMax: closedMicroMax.ofWallet.toString(),
+        dayAusdMaxOfAll: closedMicroMax.ofAll.toString(),
+      },
       validBeforeSecondsMin: Number(windowMinSeconds),
       checksPerDayMax,
       banks: banks.map((bank) => termsOf(bank, accountLengths)).sort(byName),

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { type Ask, Unavailable } from '#platform/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import { type RefusalCode, refuse } from '#shared/refusals'
@@ -260,6 +260,57 @@ test('security: of ten concurrent cash-outs, with a limit of two a day, two are 
     expect(refused).toBe('day_limit_reached')
     expect(fixture.quotes.get(asked[at]!.quoteId)!.requestFingerprint).toBeUndefined()
   }
+})
+
+describe('security: while the market of the rupiah is closed', () => {
+  /** Asks for 5 AUSD at a rate below the reference, as only quotes of a closed market have. */
+  const asked = (digit: string, spreadBps = -50) => {
+    const person = `0x5e${digit.repeat(38)}`
+    return fixture.request({
+      wallet: person,
+      authorization: { from: person },
+      quoteId: fixture.quote('USD/IDR', '16168', spreadBps),
+      bank: { accountNumber: `99000${digit.codePointAt(0)}` },
+    })
+  }
+  const refused = { refused: 'cashout_rate_unavailable' } as const
+  const limit = (ofAll: bigint, ofWallet: bigint) => ({ closedMicroMax: { ofAll, ofWallet } })
+  // The sums are of the whole table, so earlier cash-outs become ones of an open market.
+  beforeEach(() =>
+    fixture.context.database.run((db) => db.execute('update payouts.payouts set spread_bps = 0 where spread_bps < 0')),
+  )
+
+  test('there are no cash-outs by default', async () => {
+    expect(await fixture.create(asked('a'))).toEqual(refused)
+    expect(await fixture.create(asked('a', 0))).toHaveProperty('ok')
+  })
+
+  test('all wallets together cash out no more than the limit of a day, also at the same time', async () => {
+    const answers = await Promise.all(
+      [...'abcdef'].map((digit) => fixture.create(asked(digit), limit(15_000_000n, 10n ** 9n))),
+    )
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(3)
+    expect(answers.filter((answer) => answer.refused === refused.refused)).toHaveLength(3)
+    expect(await fixture.create(asked('f', 0), limit(15_000_000n, 10n ** 9n))).toHaveProperty('ok')
+  })
+
+  test('one wallet cashes out no more than its own limit of a day', async () => {
+    const closed = limit(10n ** 9n, 10_000_000n)
+    for (const at of [1, 2, 3]) {
+      const answer = await fixture.create(asked('a'), closed)
+      if (at < 3) expect(answer).toHaveProperty('ok')
+      else expect(answer).toEqual(refused)
+    }
+    expect(await fixture.create(asked('b'), closed)).toHaveProperty('ok')
+  })
+
+  test('a cash-out that came to nothing leaves room for another', async () => {
+    const one = limit(5_000_000n, 5_000_000n)
+    const { payoutId } = (await fixture.create(asked('a'), one)).ok!
+    expect(await fixture.create(asked('b'), one)).toEqual(refused)
+    await fixture.relayed('take', payoutId, 'balance_too_low')
+    expect(await fixture.create(asked('b'), one)).toHaveProperty('ok')
+  })
 })
 
 describe('security: the daily limits also hold for a bank account', () => {

@@ -21,8 +21,10 @@ import {
   findRivals,
   insertCashout,
   lockAccount,
+  lockClosedMarket,
   lockWallet,
   moveCashout,
+  sumClosedToday,
   sumTaking,
   sumToday,
   sumTodayTo,
@@ -169,7 +171,8 @@ async function storeWithin(
     const ausdMicro = BigInt(authorization.value)
     const refused =
       (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
-      (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro }))
+      (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro })) ??
+      (await limitClosed(tx, context, { wallet: asked.wallet, ausdMicro, spreadBps: terms.spreadBps }))
     if (refused) return refused
     if (!(await mayReserve(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
     return ok((await insertCashout(tx, row)) ?? 'known')
@@ -209,6 +212,25 @@ async function limitAccount(
     return refuse('cashouts_refused_too_many')
   // guard: a bank account's cash-outs of a day are counted over all wallets
   if (today.micro + ausdMicro > dayMicroMax) return refuse('day_limit_reached')
+  return undefined
+}
+
+/**
+ * Checks the limits while the market is closed, which bound what a gap at its reopening costs. A spread below 0 says that the
+ * quote is one of a closed market.
+ */
+async function limitClosed(
+  tx: Tx,
+  { closedMicroMax }: Context,
+  { wallet, ausdMicro, spreadBps }: { wallet: `0x${string}`; ausdMicro: bigint; spreadBps: number },
+): Promise<Refusal | undefined> {
+  if (spreadBps >= 0) return undefined
+  await lockClosedMarket(tx)
+  const today = await sumClosedToday(tx, wallet)
+  // guard: cash-outs while the market is closed have a limit of their own
+  if (today.ofAll + ausdMicro > closedMicroMax.ofAll) return refuse('cashout_rate_unavailable')
+  // guard: a wallet's cash-outs while the market is closed have a limit of their own
+  if (today.ofWallet + ausdMicro > closedMicroMax.ofWallet) return refuse('cashout_rate_unavailable')
   return undefined
 }
 

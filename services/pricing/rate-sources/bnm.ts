@@ -32,6 +32,7 @@ export const bnmSource = (options: BnmOptions): RateSource => ({
   name: 'bnm',
   pairs: ['USD/MYR'],
   checkOnly: false,
+  neverCloses: false,
   ask: async (pair) => {
     if (pair !== 'USD/MYR') throw new Error(`bnm does not quote ${pair}`)
     const query = new URLSearchParams({ session: options.session, quote: 'rm' })

@@ -8,6 +8,7 @@ export const fixedSource = (minorPerUsd: ReadonlyMap<Pair, bigint>, clock: Clock
   name: operatorSource,
   pairs: [...minorPerUsd.keys()],
   checkOnly: false,
+  neverCloses: false,
   ask: async (pair) => {
     const rate = minorPerUsd.get(pair)
     if (rate === undefined) throw new Error(`no fixed rate for ${pair}`)

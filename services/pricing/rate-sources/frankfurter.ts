@@ -26,6 +26,7 @@ export const frankfurterSource = (options: FrankfurterOptions): RateSource => ({
   name: 'frankfurter',
   pairs: [...options.providers.keys()],
   checkOnly: false,
+  neverCloses: false,
   ask: async (pair) => {
     const fiat = fiatOf(pair)
     const query = new URLSearchParams({ providers: options.providers.get(pair) ?? '' })

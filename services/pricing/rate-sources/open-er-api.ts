@@ -19,6 +19,7 @@ export const openErApiSource = (options: { url: string; deadlineMs: number }): R
   name: 'open-er-api',
   pairs: ['USD/IDR', 'USD/MYR'],
   checkOnly: true,
+  neverCloses: false,
   ask: async (pair) => {
     const answer = await askJson(`${options.url}/v6/latest/USD`, Answer, options)
     const fiat = fiatOf(pair)

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { bnmSource } from './bnm'
 import { fixedSource } from './fixed'
 import { frankfurterSource } from './frankfurter'
+import { indodaxSource } from './indodax'
 import { openErApiSource } from './open-er-api'
 
 let answer: (request: Request) => Response | Promise<Response>
@@ -21,6 +22,7 @@ const providers = new Map([['USD/IDR', 'BI']] as const)
 const sources = {
   frankfurter: (deadlineMs = 60_000) => frankfurterSource({ url, providers, deadlineMs }).ask('USD/IDR'),
   bnm: (deadlineMs = 60_000) => bnmSource({ url, session: '1130', deadlineMs }).ask('USD/MYR'),
+  indodax: (deadlineMs = 60_000) => indodaxSource({ url, deadlineMs }).ask('USD/IDR'),
   'open-er-api': (deadlineMs = 60_000) => openErApiSource({ url, deadlineMs }).ask('USD/IDR'),
 }
 const good = {
@@ -28,6 +30,7 @@ const good = {
   bnm: {
     data: { currency_code: 'USD', unit: 1, rate: { date: '2026-11-20', middle_rate: 4.2135 } },
   },
+  indodax: { ticker: { buy: '16250', sell: '16254.5', last: '16255', server_time: 1_795_132_800 } },
   'open-er-api': {
     result: 'success',
     base_code: 'USD',
@@ -42,6 +45,7 @@ describe('a rate source with its own response format', () => {
   test.each([
     ['frankfurter', 'USD/IDR', 1_625_050_000_000n, '/v2/rate/usd/idr?providers=BI'],
     ['bnm', 'USD/MYR', 421_350_000n, '/public/exchange-rate/USD?session=1130&quote=rm'],
+    ['indodax', 'USD/IDR', 1_625_225_000_000n, '/api/ticker/usdtidr'],
     ['open-er-api', 'USD/IDR', 1_624_820_000_000n, '/v6/latest/USD'],
   ] as const)('%s: %s is %p', async (name, pair, localE8PerUsd, path) => {
     answer = () => Response.json(good[name])
@@ -67,6 +71,11 @@ describe('a rate source with its own response format', () => {
         ? Response.json(good.bnm)
         : new Response('no', { status: 406 })
     expect((await sources.bnm()).source).toBe('bnm')
+  })
+
+  test('indodax may write its time as text', async () => {
+    answer = () => Response.json({ ticker: { ...good.indodax.ticker, server_time: '1795132800' } })
+    expect((await sources.indodax()).asOfMs).toBe(asOfMs)
   })
 
   test('the fixed source is always current', async () => {
@@ -124,6 +133,11 @@ describe('a source that responds about something else is refused', () => {
     ],
     ['bnm', 'a unit of 0', { data: { ...good.bnm.data, unit: 0 } }],
     ['bnm', 'another currency', { data: { ...good.bnm.data, currency_code: 'SGD' } }],
+    ['indodax', 'an unknown pair', { error: 'invalid_pair', error_description: 'Invalid Pair' }],
+    ['indodax', 'no buyer', { ticker: { ...good.indodax.ticker, buy: '0' } }],
+    ['indodax', 'a buyer above the seller', { ticker: { ...good.indodax.ticker, buy: '16255' } }],
+    ['indodax', 'buyers and sellers 2.01 % apart', { ticker: { ...good.indodax.ticker, buy: '16250', sell: '16577' } }],
+    ['indodax', 'no time', { ticker: { ...good.indodax.ticker, server_time: null } }],
     ['open-er-api', 'an error', { ...good['open-er-api'], result: 'error' }],
     ['open-er-api', 'another base', { ...good['open-er-api'], base_code: 'IDR' }],
     ['open-er-api', 'no rupiah', { ...good['open-er-api'], rates: { MYR: 4.21 } }],

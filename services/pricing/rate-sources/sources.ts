@@ -4,6 +4,7 @@ import type { RateSource } from '../rate'
 import { bnmSource } from './bnm'
 import { fixedSource } from './fixed'
 import { frankfurterSource } from './frankfurter'
+import { indodaxSource } from './indodax'
 import { openErApiSource } from './open-er-api'
 
 export function sourcesFrom(config: Config, clock: Clock): RateSource[] {
@@ -18,6 +19,7 @@ export function sourcesFrom(config: Config, clock: Clock): RateSource[] {
       }),
     bnm: () => bnmSource({ url: config.bnmUrl, session: config.bnmSession, deadlineMs }),
     'open-er-api': () => openErApiSource({ url: config.openErApiUrl, deadlineMs }),
+    indodax: () => indodaxSource({ url: config.indodaxUrl, deadlineMs }),
   }
   return config.rateSources.map((name) => all[name]())
 }

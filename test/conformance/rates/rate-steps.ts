@@ -30,14 +30,15 @@ export const rateSteps = (bench: RateBench): Step[] =>
       name: `${pair} has a rate that ${bench.source.checkOnly ? 'others can be compared with' : 'could be quoted'}`,
       expected: 'used',
       ...(bench.source.name === 'bnm' && { fact: 'bnm-session' as const }),
+      ...(bench.source.name === 'indodax' && { fact: 'indodax-ticker' as const }),
       see: () => outcomeOf(bench, pair),
     },
     ...(bench.source.checkOnly
       ? [
           {
-            name: `${pair}: its terms allow no more, so it is never quoted itself`,
+            name: `${pair} is only a cross-check, so it is never quoted itself`,
             expected: 'refused by the guards',
-            fact: 'open-er-api-terms' as const,
+            ...(bench.source.name === 'open-er-api' && { fact: 'open-er-api-terms' as const }),
             see: () => outcomeOf(bench, pair, { alone: true }),
           },
         ]
@@ -90,9 +91,10 @@ async function outcomeOf({ source, guards }: RateBench, pair: Pair, { alone = fa
     pair,
     sightings: alone ? [] : [sighting],
     sourcesWanted: 1,
-    checks: source.checkOnly ? [sighting] : [],
+    checks: source.checkOnly && !source.neverCloses ? [sighting] : [],
+    trades: source.neverCloses ? [sighting] : [],
     accepted: undefined,
     releasedDay: undefined,
   }
-  return 'minorPerUsd' in decideRate(known, guards, Date.now()) ? 'used' : 'refused by the guards'
+  return 'payIn' in decideRate(known, guards, Date.now()) ? 'used' : 'refused by the guards'
 }

@@ -5,7 +5,7 @@ import type { Suite } from '../step'
 import { rateSteps } from './rate-steps'
 import type { RateWorld } from './rate-world'
 
-const sourceNames = ['frankfurter', 'bnm', 'open-er-api'] as const
+const sourceNames = ['frankfurter', 'bnm', 'open-er-api', 'indodax'] as const
 type Environment = Readonly<Record<string, string | undefined>>
 /** Settings that a suite does not use. */
 const unused = {
@@ -30,7 +30,7 @@ function benchesOf(names: readonly string[], env: Environment) {
 }
 
 export function localRateSuites({ url, turn }: RateWorld): Suite[] {
-  const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, RATE_DEADLINE_MS: '1000' }
+  const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, INDODAX_URL: url, RATE_DEADLINE_MS: '1000' }
   return benchesOf(sourceNames, env).map((bench) => ({
     name: `rates: ${bench.source.name}`,
     steps: rateSteps({ ...bench, turn }),

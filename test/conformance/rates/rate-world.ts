@@ -12,18 +12,19 @@ export type RateWeather =
   | 'rate of 1'
   /** Bank Negara has its counter session, as at 1130. */
   | 'no middle'
-  /** Bank Negara or open.er-api.com differ by two percent (`near`) or five (`apart`). */
+  /** Bank Negara, open.er-api.com or Indodax differ by two percent (`near`) or five (`apart`). */
   | 'near'
   | 'apart'
   | 'down'
 
-/** Frankfurter v2, Bank Negara Malaysia and open.er-api.com on a local server. */
+/** Frankfurter v2, Bank Negara Malaysia, open.er-api.com and Indodax on a local server. */
 export type RateWorld = AsyncDisposable & {
   readonly url: string
   readonly turn: (weather: RateWeather, source?: SourceName) => void
   readonly asked: (source: SourceName) => number
 }
-type SourceName = 'frankfurter' | 'bnm' | 'open-er-api'
+const sourceNames = ['frankfurter', 'bnm', 'open-er-api', 'indodax'] as const
+type SourceName = (typeof sourceNames)[number]
 type Quote = { rate: number; date: string; named: boolean }
 
 /** Mid rates of healthy sources; `quoteIn` computes the others. */
@@ -63,7 +64,7 @@ export function openRateWorld(): RateWorld {
   return {
     url: `http://127.0.0.1:${server.port}`,
     turn: (next, source) => {
-      const sources = source ? [source] : (['frankfurter', 'bnm', 'open-er-api'] as const)
+      const sources = source ? [source] : sourceNames
       for (const name of sources) weather.set(name, next)
     },
     asked: (source) => asked.get(source) ?? 0,
@@ -74,6 +75,7 @@ export function openRateWorld(): RateWorld {
 const sourceAt = (path: string): SourceName | undefined => {
   if (path.startsWith('/v2/rate/usd/')) return 'frankfurter'
   if (path === '/public/exchange-rate/USD') return 'bnm'
+  if (path === '/api/ticker/usdtidr') return 'indodax'
   return path === '/v6/latest/USD' ? 'open-er-api' : undefined
 }
 
@@ -107,6 +109,11 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
     return { data: { currency_code, unit: 10, rate: { date, ...around, middle_rate } } }
   }
   const idr = quoteIn(weather, 'IDR', source).rate
+  if (source === 'indodax') {
+    const server_time = Math.floor((Date.now() - (Date.parse(dayBefore(0)) - Date.parse(date))) / 1_000)
+    const price = idr.toFixed(8)
+    return named ? { ticker: { buy: price, sell: price, last: price, server_time } } : { error: 'invalid_pair' }
+  }
   return {
     result: 'success',
     base_code: 'USD',

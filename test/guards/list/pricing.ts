@@ -71,12 +71,31 @@ export const pricingGuards: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: 'of %s at %s: spread %p' },
   },
   {
-    guard: 'a doubtful or old rate pays nothing out',
+    guard: 'a doubtful rate pays nothing out',
     kind: 'decision',
-    by: instead('!doubtful && !rested', 'true'),
+    by: never,
     test: {
       file: at('decide.test.ts'),
-      name: 'prices only money that comes in, at a wider spread, if %s',
+      name: 'security: there is no cash-out if it agrees and another source differs',
+    },
+  },
+  {
+    guard: 'while the market is closed, a rate that no open market confirms pays nothing out',
+    kind: 'decision',
+    by: never,
+    test: {
+      file: at('decide.test.ts'),
+      name: 'security: there is no cash-out if the market that never closes %s',
+      row: 'has no price',
+    },
+  },
+  {
+    guard: 'a quote for cash-outs prices no money that comes in',
+    kind: 'quote',
+    by: dropped,
+    test: {
+      file: at('lock.test.ts'),
+      name: 'security: gives a quote for cash-outs to no top-up and to no settlement',
     },
   },
   {

@@ -212,6 +212,24 @@ const cashouts: readonly Guard[] = [
     },
   },
   {
+    guard: 'cash-outs while the market is closed have a limit of their own',
+    kind: 'cover',
+    by: never,
+    test: {
+      file: payouts('request/open.test.ts'),
+      name: 'all wallets together cash out no more than the limit of a day, also at the same time',
+    },
+  },
+  {
+    guard: "a wallet's cash-outs while the market is closed have a limit of their own",
+    kind: 'cover',
+    by: never,
+    test: {
+      file: payouts('request/open.test.ts'),
+      name: 'one wallet cashes out no more than its own limit of a day',
+    },
+  },
+  {
     guard: "a bank account's cash-outs of contract wallets are counted when their AUSD arrives",
     kind: 'cover',
     by: never,

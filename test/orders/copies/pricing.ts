@@ -14,7 +14,7 @@ export function newQuote(): string {
     pair: 'USD/IDR',
     minorPerUsd: 16_250n,
     spreadBps: 0n,
-    payInOnly: false,
+    use: 'any',
     expiresAtMs: Date.now() + ttlMs,
   } as const
   return mintQuoteId(secret, lock, minted++ % markEnd)

@@ -80,6 +80,11 @@ export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
 
 export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 
+export const lockClosedMarket: StandIn<Cashouts['lockClosedMarket']> = async () => nothing
+
+/** Stand-in that is constant: no cash-out of the walk is one of a closed market. */
+export const sumClosedToday: StandIn<Cashouts['sumClosedToday']> = async () => ({ ofAll: 0n, ofWallet: 0n })
+
 /** Stand-in that is constant: the sums behind these limits are tested on Postgres. */
 export const wasPaidTo: StandIn<Cashouts['wasPaidTo']> = async () => false
 

@@ -64,9 +64,10 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   const ask = step(app, t.getPrice, [amount.element], async () => {
     const to = readBank()
     const value = amount.read()
-    const quote = okOf(await app.client.quote('USD/IDR'))
+    const quote = okOf(await app.client.quote('USD/IDR', 'pay_out'))
     offer.replaceChildren()
-    if (quote.cashouts === false) return t.noCashOutRate
+    const closedMax = BigInt(config.cashouts.marketClosed?.dayAusdMax ?? 0)
+    if (quote.reason === 'market_closed' && BigInt(value) > closedMax) return t.noCashOutRate
     showOffer(app, offer, {
       quote,
       rows: [

@@ -1,5 +1,5 @@
 QUOTE=$(curl -sS "$BASE_URL/quote" -H 'Content-Type: application/json' \
-  -d '{"pair":"USD/IDR"}' | jq -r .id)
+  -d '{"pair":"USD/IDR","use":"pay_out"}' | jq -r .id)
 
 TREASURY=$(curl -sS "$BASE_URL/config" | jq -r .chain.treasury)
 

@@ -2,7 +2,7 @@ import { okOf, signTransfer } from 'ausd-credit-client'
 import { domain, terms } from './chain'
 import { account, client } from './setup'
 
-const quote = okOf(await client.quote('USD/IDR'))
+const quote = okOf(await client.quote('USD/IDR', 'pay_out'))
 const authorization = await signTransfer(account, domain, {
   to: terms.treasury,
   valueMicro: 1_000_000n,

@@ -1,0 +1,1 @@
+CREATE INDEX "payouts_of_closed_market" ON "payouts"."payouts" USING btree ("created_at") WHERE "payouts"."payouts"."spread_bps" < 0;
