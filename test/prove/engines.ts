@@ -23,6 +23,13 @@ export const engines: readonly Engine[] = [
     run: ['test/conformance/run.ts'],
   },
   {
+    name: 'year',
+    proves:
+      'in 2025, with both countries’ holidays, money that comes in has a price at every hour; waiting for Monday is priced',
+    minutes: 1,
+    run: ['test/year/run.ts'],
+  },
+  {
     name: 'bodies',
     proves: 'a recorded body with any field malformed ends in a state or an anomaly',
     minutes: 1,
