@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { dayLine } from '#infra/operations/cli/books'
 import { readSheet } from './balance-sheet'
 import { type BooksDatabase, openBooksDatabase } from './test-support-rows'
 
@@ -25,4 +26,27 @@ test("a wallet's debt is an open item until it is written off, which is booked n
   ])
   await book('pay_1/reversal', 'waived', -6_153_846)
   expect(await open()).toEqual([['pay_2', 'clawback', 5n]])
+})
+
+test('the sheet has the spread that the payments of a day earned, and what the provider charged for them', async () => {
+  const post = (schema: string, item: string, [account, other]: readonly string[], amount: string, when = 'now()') =>
+    database.admin.unsafe(`
+      insert into ${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)
+      select '${item}/1', line, 'by hand', '${item}', account, asset, amount * sign, ${when}
+      from (values (0, '${account}', 1), (1, '${other}', -1)) as sides (line, account, sign),
+        (values (${amount})) as sums (asset, amount)`)
+  const fee = ['fees', 'provider_id'] as const
+  await post('books', 'ID:txn_1', fee, "'IDR', 4440")
+  await post('books', 'ID:txn_2', fee, "'IDR', 5550")
+  await post('books', 'ID:txn_3', fee, "'IDR', 9990", "now() - interval '25 hours'")
+  await post('payments', 'pay_9', ['exchange', 'spread'], "'AUSD', 50000")
+  const { day } = await readSheet(database.books)
+  expect(day).toEqual([
+    { asset: 'AUSD', earned: 50_000n, fees: 0n, transactions: 0 },
+    { asset: 'IDR', earned: 0n, fees: 9_990n, transactions: 2 },
+  ])
+  expect(day.map(dayLine)).toEqual([
+    '  AUSD earned 0.050000, fees 0.000000 for 0 transactions',
+    '  IDR  earned 0, fees 9,990 for 2 transactions, 4,995 for each',
+  ])
 })

@@ -23,8 +23,19 @@ export type OpenItem = {
   readonly amount: bigint
 }
 
+/** Spread and provider fees that were booked within 24 hours, in minor units of the asset. */
+export type DayResult = {
+  readonly asset: Asset
+  /** Spread kept from payers and payees, less that given to payees. */
+  readonly earned: bigint
+  readonly fees: bigint
+  /** Number of the provider's transactions that cost these fees. */
+  readonly transactions: number
+}
+
 export type Sheet = {
   readonly lines: readonly SheetLine[]
+  readonly day: readonly DayResult[]
   readonly items: readonly OpenItem[]
   readonly breaks: readonly Break[]
   readonly closed: boolean
@@ -53,6 +64,12 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
       where account in ${tx([...listed])} group by 1, account, asset
       having sum(amount) <> 0 order by account, item`
     const breaks = await openBreaks(tx)
+    const day = await tx<{ asset: Asset; earned: string; fees: string; transactions: number }[]>`
+      select asset, (-coalesce(sum(amount) filter (where account = 'spread'), 0))::text as earned,
+        coalesce(sum(amount) filter (where account = 'fees'), 0)::text as fees,
+        (count(distinct item) filter (where account = 'fees'))::int as transactions
+      from lines where booked_at >= now() - interval '1 day' and account in ('spread', 'fees')
+      group by asset order by asset`
     const lines = accountNames.flatMap((account) =>
       chart[account].assets.flatMap((asset: Asset) => {
         const isOf = (one: { asset: Asset }) => one.asset === asset
@@ -67,6 +84,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
     return {
       lines,
       breaks,
+      day: day.map((one) => ({ ...one, earned: BigInt(one.earned), fees: BigInt(one.fees) })),
       closed: isClosed(lines, breaks),
       items: items.map((one) => ({ ...one, amount: BigInt(one.amount) })),
     }

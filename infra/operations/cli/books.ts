@@ -1,4 +1,10 @@
-import { type OpenItem, readSheet, type Sheet, type SheetLine } from '#infra/operations/books/balance-sheet'
+import {
+  type DayResult,
+  type OpenItem,
+  readSheet,
+  type Sheet,
+  type SheetLine,
+} from '#infra/operations/books/balance-sheet'
 import { breakLine } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
@@ -6,7 +12,7 @@ import { type Asset, assets, chart } from '#shared/ledger/chart'
 import { amountText } from '#shared/money/text'
 
 export const books = reading({
-  does: 'show the balance sheet and open items',
+  does: 'show the balance sheet, open items, and what the payments of a day cost',
   usage: 'books [--json]',
   read: async (_, { sql }) => {
     const sheet = await readSheet(sql)
@@ -16,7 +22,7 @@ export const books = reading({
 })
 
 export function sheetText(sheet: Sheet): string {
-  const { lines, items, breaks } = sheet
+  const { lines, items, breaks, day } = sheet
   const shown = assets.filter((asset) => lines.some((line) => line.asset === asset))
   return [
     ...shown.flatMap((asset) => [
@@ -26,6 +32,7 @@ export function sheetText(sheet: Sheet): string {
       ),
       '',
     ]),
+    ...(day.length > 0 ? ['spread and provider fees of the last 24 hours', ...day.map(dayLine), ''] : []),
     ...(items.length > 0 ? ['open items'] : []),
     ...items.map((one) => `  ${itemLine(one)}`),
     ...(breaks.length > 0 ? ['breaks'] : []),
@@ -43,6 +50,12 @@ function ending({ items, breaks, closed }: Sheet): string {
   return items.length === 0
     ? 'the books are closed: nothing in progress, no breaks'
     : `nothing in progress, no breaks; ${counted(items.length, 'item')} owed`
+}
+
+/** Returns what the payments of a day cost against the spread that they earned. Fees are booked when the provider reports them. */
+export function dayLine({ asset, earned, fees, transactions }: DayResult): string {
+  const each = transactions === 0 ? '' : `, ${amountText(fees / BigInt(transactions), asset)} for each`
+  return `  ${asset.padEnd(4)} earned ${amountText(earned, asset)}, fees ${amountText(fees, asset)} for ${counted(transactions, 'transaction')}${each}`
 }
 
 export const itemLine = ({ item, account, asset, amount }: OpenItem): string =>
