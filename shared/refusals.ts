@@ -55,6 +55,11 @@ export const refusals = {
     message:
       'Daily limit reached. Try a smaller amount, or try again after midnight in Jakarta (in Kuala Lumpur for ringgit).',
   },
+  topups_day_too_many: {
+    status: 429,
+    ends: 'midnight',
+    message: 'Too many top-ups today. Try again after midnight in Jakarta (in Kuala Lumpur for ringgit).',
+  },
   cashouts_refused_too_many: {
     status: 429,
     ends: 'midnight',

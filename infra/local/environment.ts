@@ -97,7 +97,7 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
     RATE_LIMIT_SIGN_INS_PER_MINUTE: '6000000',
     RATE_LIMIT_DELIVERIES_PER_MINUTE: '6000000',
   },
-  payments: unlimitedProvider,
+  payments: { ...unlimitedProvider, TOPUP_DAY_COUNT_MAX: '1000000' },
   // The sandbox refuses one account number, which all users share.
   payouts: { ...unlimitedProvider, CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: '1000000' },
   'chain-relayer': { ...unlimitedChain, RPC_ETH_CALLS_PER_SECOND: '100000' },

@@ -63,6 +63,11 @@ export const fields = {
     about: "limit on a wallet's top-ups per day of the country of the payment (whole US dollars)",
     fallback: '100000',
   }),
+  TOPUP_DAY_COUNT_MAX: integer({
+    about:
+      "maximum paid top-ups of a wallet per day of the country of the payment: the provider's fee for each is booked as a cost",
+    fallback: '20',
+  }),
   TREASURY_LOW_AUSD: amount({
     about: 'alert when uncommitted treasury AUSD falls below this (whole AUSD)',
     fallback: '1000',
@@ -118,9 +123,10 @@ export type Config = ConfigOf<typeof fields>
 export const microPerUsd = 1_000_000n
 
 export const topupLimitsFrom = (
-  config: Pick<ConfigOf<typeof fields>, 'topupOpenMax' | 'topupOpenMaxUsd' | 'topupDayMaxUsd'>,
+  config: Pick<ConfigOf<typeof fields>, 'topupOpenMax' | 'topupOpenMaxUsd' | 'topupDayCountMax' | 'topupDayMaxUsd'>,
 ): TopupLimits => ({
   openMax: config.topupOpenMax,
   openMicroMax: config.topupOpenMaxUsd * microPerUsd,
+  dayCountMax: config.topupDayCountMax,
   dayMicroMax: config.topupDayMaxUsd * microPerUsd,
 })

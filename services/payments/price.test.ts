@@ -69,8 +69,8 @@ describe('the value of late money', () => {
 })
 
 describe('another top-up of a wallet', () => {
-  const limits = { openMax: 3, openMicroMax: 50n, dayMicroMax: 100n }
-  const none = { openCount: 0, openMicro: 0n, dayMicro: 0n }
+  const limits = { openMax: 3, openMicroMax: 50n, dayCountMax: 5, dayMicroMax: 100n }
+  const none = { openCount: 0, openMicro: 0n, dayCount: 0, dayMicro: 0n }
   test.each([
     ['as much as may be open', 50n, {}, undefined],
     ['more than a whole day allows', 101n, {}, 'amount_above_day_limit'],
@@ -78,6 +78,8 @@ describe('another top-up of a wallet', () => {
     ['the last that may be open', 1n, { openCount: 2 }, undefined],
     ['one more', 1n, { openCount: 3 }, 'topups_open_too_many'],
     ['too much together with the open ones', 10n, { openMicro: 41n }, 'topups_open_too_much'],
+    ['the last of the day', 1n, { dayCount: 4 }, undefined],
+    ['one more than the day allows', 1n, { dayCount: 5 }, 'topups_day_too_many'],
     ['the rest of the day', 10n, { dayMicro: 90n }, undefined],
     ['more than the rest', 10n, { dayMicro: 91n }, 'day_limit_reached'],
     ['both', 10n, { openMicro: 41n, dayMicro: 91n }, 'topups_open_too_much'],

@@ -67,23 +67,28 @@ export function priceTopup(asked: {
 export type TopupLimits = {
   readonly openMax: number
   readonly openMicroMax: bigint
+  /** Number of paid top-ups a day. The provider charges for each, however small. */
+  readonly dayCountMax: number
   readonly dayMicroMax: bigint
 }
 /** Totals of a wallet's top-ups; a day is one of the country of the payment. */
 export type TopupTotals = {
   readonly openCount: number
   readonly openMicro: bigint
+  /** Number of the day's top-ups that are paid or may be paid. */
+  readonly dayCount: number
   readonly dayMicro: bigint
 }
 
 /**
- * Returns the limit that a top-up exceeds. The daily limit comes last: the user can resolve the others, but
- * has to wait for that one.
+ * Returns the limit that a top-up exceeds. The daily limits come last: the user can resolve the others, but
+ * has to wait for those.
  */
 export function limitTopup(ausdMicro: bigint, totals: TopupTotals, limits: TopupLimits): RefusalCode | undefined {
   if (ausdMicro > limits.dayMicroMax) return 'amount_above_day_limit'
   if (totals.openCount + 1 > limits.openMax) return 'topups_open_too_many'
   if (totals.openMicro + ausdMicro > limits.openMicroMax) return 'topups_open_too_much'
+  if (totals.dayCount + 1 > limits.dayCountMax) return 'topups_day_too_many'
   if (totals.dayMicro + ausdMicro > limits.dayMicroMax) return 'day_limit_reached'
   return undefined
 }

@@ -38,7 +38,8 @@ export { waitUntil }
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
 /** `recheck` moves the clock by less than a deployment's interval. */
-const config: Config = { ...defaultsOf('payments', fields), recheckAfterMs: 1_000 }
+/** Most suites have one wallet, which pays more often than a user may. */
+const config: Config = { ...defaultsOf('payments', fields), recheckAfterMs: 1_000, topupDayCountMax: 1_000_000 }
 const secretKeys = { ID: 'xnd_development_id', MY: 'xnd_development_my' }
 const txHash = `0x${'ab'.repeat(32)}`
 

@@ -75,6 +75,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: `Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul ${midnight.id} (untuk ringgit, pukul ${midnightOfRinggit.id}).`,
     ms: `Had harian telah dicapai. Sila cuba jumlah yang lebih kecil, atau sila cuba lagi selepas ${midnight.ms} (bagi ringgit ${midnightOfRinggit.ms}).`,
   },
+  topups_day_too_many: {
+    id: `Terlalu banyak top up hari ini. Coba lagi setelah pukul ${midnight.id} (untuk ringgit, pukul ${midnightOfRinggit.id}).`,
+    ms: `Terlalu banyak tambah nilai hari ini. Sila cuba lagi selepas ${midnight.ms} (bagi ringgit ${midnightOfRinggit.ms}).`,
+  },
   cashouts_refused_too_many: {
     id: `Terlalu banyak penarikan dana dari dompet ini atau ke rekening ini yang ditolak bank hari ini. Periksa datanya, lalu coba lagi setelah pukul ${midnight.id}.`,
     ms: `Terlalu banyak pengeluaran daripada dompet ini atau ke akaun ini ditolak oleh bank hari ini. Semak butirannya, dan cuba lagi selepas ${midnight.ms}.`,

@@ -74,6 +74,7 @@ export const TopupTerms = Type.Object(
     openMax: Type.Integer({ description: 'Maximum number of open checkouts.' }),
     openAusdMax: AusdAmount,
     dayAusdMax: AusdAmount,
+    dayCountMax: Type.Optional(Type.Integer({ description: 'Maximum number of paid top-ups per day.' })),
   },
   {
     title: 'TopupTerms',

@@ -55,6 +55,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'Ask the user to pay or cancel an open checkout, wait until one expires, or offer a smaller amount.',
   day_limit_reached:
     'Offer a smaller amount, or try again after midnight in the country of the payment (`Retry-After` has the seconds).',
+  topups_day_too_many:
+    'Offer a top-up again after midnight in the country of the payment (`Retry-After` has the seconds). ' +
+    '`topups.dayCountMax` in `GET /config` is the limit.',
   cashouts_refused_too_many:
     'Show the reasons of the refused cash-outs from `GET /me/activity`, and ask the user to check the ' +
     'account number and name. Try again after `Retry-After`.',

@@ -170,7 +170,7 @@ const example: RouteAnswer<typeof GetConfig> = {
     },
   ],
   statement: { daysMax: statementDaysMax, itemsMax: statementItemsMax },
-  topups: { openMax: 100, openAusdMax: '100000000000', dayAusdMax: '100000000000' },
+  topups: { openMax: 100, openAusdMax: '100000000000', dayAusdMax: '100000000000', dayCountMax: 20 },
   cashouts: {
     pair: 'USD/IDR',
     currency: 'IDR',

@@ -142,12 +142,14 @@ describe('security: a quote whose response was lost', () => {
 describe('security: the limits of a user', () => {
   test.each([
     ['open checkouts', 10n ** 11n, 'topups_open_too_many'],
+    ['the number of a day', 10n ** 11n, 'topups_day_too_many'],
     ['a day', 9_230_769n, 'day_limit_reached'],
   ] as const)(
     'hold for %s with twenty concurrent top-ups, and the others leave their quotes unused',
     async (_, dayMicroMax, refused) => {
       const openMax = refused === 'topups_open_too_many' ? 3 : 100
-      const limits = { openMax, openMicroMax: 10n ** 11n, dayMicroMax }
+      const dayCountMax = refused === 'topups_day_too_many' ? 3 : 100
+      const limits = { openMax, openMicroMax: 10n ** 11n, dayCountMax, dayMicroMax }
       const create = fixture.topupWithin(limits)
       const person = newWallet()
       const asked = Array.from({ length: 20 }, () => ask(fixture.quote(), { wallet: person }))
@@ -160,6 +162,26 @@ describe('security: the limits of a user', () => {
       }
     },
   )
+})
+
+test('a checkout that expires unpaid leaves room for another top-up of the day, a refunded payment does not', async () => {
+  const limits = { openMax: 100, openMicroMax: 10n ** 11n, dayCountMax: 1, dayMicroMax: 10n ** 11n }
+  const create = fixture.topupWithin(limits)
+  const person = newWallet()
+  const open = () => create(ask(fixture.quote(), { wallet: person }))
+  const tooMany = { refused: 'topups_day_too_many' } as const
+  const unpaid = (await open()).ok!.paymentId
+  expect(await open()).toEqual(tooMany)
+  await fixture.control(`sessions/${unpaid}/expire`)
+  await fixture.becomes(unpaid, { state: 'expired' })
+  const paid = (await open()).ok!.paymentId
+  await fixture.control(`sessions/${paid}/pay`, { channel_code: 'CARDS' })
+  await fixture.becomes(paid, { state: 'paid' })
+  expect(await open()).toEqual(tooMany)
+  await fixture.control(`payments/${paid}/refund`)
+  await fixture.becomes(paid, { refundedMinor: 50_000n })
+  expect(await open()).toEqual(tooMany)
+  expect(await create(ask(fixture.quote(), { wallet: newWallet() }))).toHaveProperty('ok')
 })
 
 describe('while an operator has paused top-ups', () => {

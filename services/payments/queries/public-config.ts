@@ -23,6 +23,7 @@ export const answerPublicConfig = ({ checkoutTtlMs, topupLimits }: Context) =>
         openMax: topupLimits.openMax,
         openAusdMax: topupLimits.openMicroMax.toString(),
         dayAusdMax: topupLimits.dayMicroMax.toString(),
+        dayCountMax: topupLimits.dayCountMax,
       },
     }),
   )

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 
 const limits = (dayMicroMax = 10n ** 11n, openMicroMax = 10n ** 11n) =>
-  Object.assign(fixture.context, { topupLimits: { openMax: 100, openMicroMax, dayMicroMax } })
+  Object.assign(fixture.context, { topupLimits: { openMax: 100, dayCountMax: 100, openMicroMax, dayMicroMax } })
 const settle = (wallet: string) => fixture.settlement({ wallet, quoteId: fixture.quote() })
 /** Requests a top-up of 1 AUSD. */
 const topup = (wallet: string) => fixture.topup({ wallet, amount: '16250', method: 'qr', quoteId: fixture.quote() })

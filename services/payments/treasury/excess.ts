@@ -102,8 +102,8 @@ async function mayAdmit(
 ): Promise<boolean> {
   if (!owner.verified || (held && owner.frozen)) return false
   const { pausedSince, ...totals } = await sumTopups(tx, payment.wallet, new Date(clock()))
-  // The payment's own checkout is already open, so it does not count as one more.
-  if (pausedSince || limitTopup(moreMicro, { ...totals, openCount: -1 }, topupLimits)) return false
+  // The payment's own checkout is already open and its money has come, so it does not count as one more.
+  if (pausedSince || limitTopup(moreMicro, { ...totals, openCount: -1, dayCount: -1 }, topupLimits)) return false
   const known = treasury.last()
   if (!known) throw new Unavailable('the treasury has not been read yet')
   // A payment in one of these states is among the promises already.

@@ -109,7 +109,7 @@ describe('security: unpaid checkouts', () => {
 
   test('count against their wallet for the day after they expire, except those never shown', async () => {
     await treasuryWith(100n * topupMicro)
-    const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 2n * topupMicro }
+    const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayCountMax: 100, dayMicroMax: 2n * topupMicro }
     const wallet = newWallet()
     const create = () => fixture.topupWithin(limited)(ask(fixture.quote(), { wallet }))
     await fixture.control('faults', { api: { errorRate: 1 } })
@@ -138,7 +138,7 @@ describe('the daily limit of top-ups', () => {
 
   test('counts each payment until midnight in the country of its currency', async () => {
     await treasuryWith(10_000n * topupMicro)
-    const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 3n * topupMicro }
+    const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayCountMax: 100, dayMicroMax: 3n * topupMicro }
     const wallet = newWallet()
     const create = async (pair: 'USD/IDR' | 'USD/MYR') => {
       const amount = pair === 'USD/MYR' ? '1295' : '50000'

@@ -11,25 +11,32 @@ import { pauses } from '../schema.store'
 /**
  * Sums the payments that are, or may become, a wallet's collateral: open checkouts, and payments that the
  * limits admitted today, each on the day of its own country. A checkout that expired unpaid counts, because it reserved AUSD of
- * the treasury. `resetsAtMs` is the end of the last day among those counted.
+ * the treasury; only paid and open ones count for the number of the day. `resetsAtMs` is the end of the last day among those counted.
  */
 export async function sumTopups(
   db: Db,
   wallet: `0x${string}`,
   now: Date,
 ): Promise<TopupTotals & { pausedSince: string | null; resetsAtMs: number }> {
-  const { pair, state, topupMicro, topupAt, expiresAt, checkoutId } = payments
+  const { pair, state, topupMicro, topupAt, expiresAt, checkoutId, providerPaymentId } = payments
   const nowMs = now.getTime()
   const startOf = (one: Pair) => new Date(dayStartMs(one, nowMs)).toISOString()
   const earliest = pairs.map(startOf).sort()[0]!
   const ended = sql`${expiresAt} <= ${now.toISOString()}`
   const open = sql`${state} = 'opening' or (${state} = 'awaiting_payment' and not ${ended})`
   const isVoid = sql`${state} in ('refunded', 'replaced') or (${state} = 'expired' and ${checkoutId} is null)`
+  // The provider charges for a payment that is refunded, too.
+  const isPaid = sql`(${providerPaymentId} is not null or ${open})`
+  const isOfDay = sql.join(
+    pairs.map((one) => sql`(${pair} = ${one} and ${topupAt} >= ${startOf(one)})`),
+    sql` or `,
+  )
   const sumWhere = (what: SQL) => sql<string>`coalesce(sum(${topupMicro}) filter (where ${what}), 0)::text`
   const [totals] = await db
     .select({
       openCount: sql<number>`count(*) filter (where ${open})::int`,
       openMicro: sumWhere(open),
+      dayCount: sql<number>`count(*) filter (where (${isOfDay}) and ${isPaid})::int`,
       pausedSince: pausedSince(pauses),
       days: sql<Record<string, string>>`json_build_object(${sql.join(
         pairs.map((one) => {
@@ -47,11 +54,11 @@ export async function sumTopups(
         or(inArray(state, ['opening', 'awaiting_payment']), gte(topupAt, new Date(earliest))),
       ),
     )
-  const { openCount, openMicro, days, pausedSince: since } = totals!
+  const { openCount, openMicro, dayCount, days, pausedSince: since } = totals!
   const dayMicro = pairs.reduce((sum, one) => sum + BigInt(days[one] ?? 0), 0n)
   const used = pairs.filter((one) => BigInt(days[one] ?? 0) > 0n)
   const resetsAtMs = Math.max(...(used.length > 0 ? used : [homePair]).map((one) => dayEndMs(one, nowMs)))
-  return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayMicro, resetsAtMs }
+  return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayCount, dayMicro, resetsAtMs }
 }
 
 export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Promise<number> {

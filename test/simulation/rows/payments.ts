@@ -262,10 +262,14 @@ export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) =
       !['replaced', 'refunded'].includes(state) &&
       (state !== 'expired' || checkoutId !== null),
   )
+  const dayCount = own.filter(
+    (row) =>
+      row.topupAt.getTime() >= dayStartMs(row.pair, nowMs) && (row.providerPaymentId !== null || open.includes(row)),
+  ).length
   const sum = (some: readonly PaymentRow[]) => some.reduce((total, { topupMicro }) => total + topupMicro, 0n)
   const used = ofDay.length > 0 ? ofDay.map(({ pair }) => pair) : [homePair]
   const resetsAtMs = Math.max(...used.map((pair) => dayEndMs(pair, nowMs)))
-  const totals = { openCount: open.length, openMicro: sum(open), dayMicro: sum(ofDay), resetsAtMs }
+  const totals = { openCount: open.length, openMicro: sum(open), dayCount, dayMicro: sum(ofDay), resetsAtMs }
   return { pausedSince: null, ...totals }
 }
 

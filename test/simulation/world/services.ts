@@ -152,6 +152,7 @@ const paymentsConfig: PaymentsConfig = {
   providerListLatestEveryMs: 7_000,
   providerListLatestMs: 60_000,
   topupDayMaxUsd: 10n ** 9n,
+  topupDayCountMax: 1_000_000,
   topupOpenMaxUsd: 10n ** 9n,
 }
 const payoutsConfig: PayoutsConfig = {
