@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { differenceLines } from '#infra/local/differences'
 import type { StackFile, StackPart } from '#infra/local/stack-file'
 import { bunRun } from '#infra/local/start/command'
 
@@ -45,6 +46,9 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
     `        ${bunRun} ops status   the operator's view`,
     `        ${natsContext(stack)}`,
     '        nats micro ls        with the NATS CLI: every instance',
+    '',
+    '  Every setting and term is that of a deployment on the test chain, except:',
+    ...differenceLines().map((line) => `  ${line}`),
     '',
   ].join('\n')
 }

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTestClient, erc20Abi, type Hex, http, parseEther, publicActions, walletActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { localVariables } from '#infra/compose/composition'
 import { type DeployedContracts, deployContracts } from '#infra/contracts/deploy'
 import { anvilBinary, anvilFlags, localChainId } from '#infra/local/chain/anvil'
 import { damaged } from '#infra/local/chain/files'
 import { askNode } from '#infra/local/chain/node'
 import type { Command } from '#infra/local/child'
+import { termHere } from '#infra/local/differences'
 import { feeBid } from '#infra/local/fee-bid'
 import { repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devKey } from '#infra/local/keys'
@@ -42,7 +42,7 @@ export const planKeptChain = (options: { dir: string; port: number }): Command =
   logFile: join(options.dir, 'logs/chain.log'),
 })
 
-/** Times in seconds; the hold is one minute, as on the test chain. */
+/** Terms of the contracts. Times are in seconds. */
 export type LocalChainTerms = {
   holdSeconds: number
   minCycleSeconds: number
@@ -51,11 +51,11 @@ export type LocalChainTerms = {
   graceSeconds: number
 }
 export const localTerms: LocalChainTerms = {
-  holdSeconds: 60,
-  minCycleSeconds: 2,
-  minDebtMicro: 1_000_000n,
-  termSeconds: 30 * 86_400,
-  graceSeconds: 86_400,
+  holdSeconds: Number(termHere('HOLD_SECONDS')),
+  minCycleSeconds: Number(termHere('MIN_CYCLE_SECONDS')),
+  minDebtMicro: BigInt(termHere('MIN_DEBT_AUSD_MICRO')),
+  termSeconds: Number(termHere('TERM_SECONDS')),
+  graceSeconds: Number(termHere('GRACE_SECONDS')),
 }
 
 const walletAusdMicro = 1_000_000_000n
@@ -77,15 +77,14 @@ export async function layChain(options: {
   terms: LocalChainTerms
 }): Promise<DeployedContracts> {
   const lanes = options.laneKeys.map((key) => privateKeyToAccount(key).address)
-  const { TREASURY_AUSD_MICRO, LIQUIDITY_AUSD_MICRO } = localVariables()
   const deployment = await deployContracts({
     rpcUrl: options.rpcUrl,
     adminKey: devKey('admin'),
     treasuryKey: devKey('treasury'),
     relayers: lanes,
     verifiers: lanes,
-    treasuryFundsMicro: BigInt(TREASURY_AUSD_MICRO!),
-    liquidityMicro: BigInt(LIQUIDITY_AUSD_MICRO!),
+    treasuryFundsMicro: BigInt(termHere('TREASURY_AUSD_MICRO')),
+    liquidityMicro: BigInt(termHere('LIQUIDITY_AUSD_MICRO')),
     ...options.terms,
   })
   const client = createClient(options.rpcUrl)

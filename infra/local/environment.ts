@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { DeployedContracts } from '#infra/contracts/deploy'
+import { settingsHere } from '#infra/local/differences'
 import { devKey, freshSecret } from '#infra/local/keys'
 import { type LoginRole, loginRoles } from '#infra/migrations/databases'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
+import { isLoopback } from '#platform/config-fields'
 import type { ProcessName, ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
@@ -64,58 +66,29 @@ export type Places = {
 export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets): string =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
-const sweeps: Env = { RECHECK_AFTER_MS: '8000', RECHECK_EVERY_MS: '2000' }
-
-/** Intervals that are shorter than in production, because a developer is watching. */
-export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
-  gateway: {
-    IDENTITY_RECHECK_OPEN_MS: '10000',
-    IDENTITY_RECHECK_MS: '60000',
-    REMINDERS_EVERY_MS: '5000',
-  },
-  payments: {
-    ...sweeps,
-    HOLD_MARGIN_MS: '5000',
-    HOLD_RECHECK_MS: '5000',
-    PROVIDER_LIST_LATEST_EVERY_MS: '5000',
-    LIST_EVERY_MS: '10000',
-    PROVIDER_LIST_RECENT_MS: '120000',
-  },
-  payouts: { ...sweeps, LIST_EVERY_MS: '10000' },
-  operations: { BOOKS_EVERY_MS: '15000' },
-}
-
-const unlimitedChain: Env = { RPC_REQUESTS_PER_SECOND: '100000' }
-const unlimitedProvider: Env = { PROVIDER_REQUESTS_PER_MINUTE: '60000' }
-
-/** Limits that are lifted for load tests, unless `--limits` is given. */
-export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
-  gateway: {
-    IDENTITY_RECHECKS_PER_MINUTE: '1200',
-    RATE_LIMIT_PUBLIC_PER_MINUTE: '6000000',
-    RATE_LIMIT_SIGNED_PER_MINUTE: '6000000',
-    RATE_LIMIT_SIGN_INS_PER_MINUTE: '6000000',
-    RATE_LIMIT_DELIVERIES_PER_MINUTE: '6000000',
-  },
-  payments: { ...unlimitedProvider, TOPUP_DAY_COUNT_MAX: '1000000' },
-  // The sandbox refuses one account number, which all users share.
-  payouts: { ...unlimitedProvider, CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: '1000000' },
-  'chain-relayer': { ...unlimitedChain, RPC_ETH_CALLS_PER_SECOND: '100000' },
-  'indexer-reader': unlimitedChain,
-  operations: unlimitedProvider,
-}
-
 export const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
 export const wishesIn = (own: Own): Env =>
   Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
 
+/** Returns the hosts of NATS and Postgres that the user's environment names on another machine. */
+function hostsElsewhere({ natsUrl, database }: Places): string[] {
+  const urls = [...natsUrl.split(','), ...database.host.split(',').map((host) => `postgres://${host}`)]
+  return urls.map((one) => new URL(one).hostname).filter((host) => !isLoopback(host))
+}
+
+/**
+ * Returns the environment of each process: the values of a deployment, the table of differences, and the addresses and
+ * secrets, of which each deployment has its own.
+ */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
+  const elsewhere = hostsElsewhere(places)
   const bus = (service: ProcessName): Env => ({
+    ...settingsHere(service),
     DEPLOYMENT: 'local',
     // The chain keys are public, and the user's secrets may be too.
     PUBLIC_SECRETS: 'allowed',
-    UNENCRYPTED_HOSTS: '*',
+    ...(elsewhere.length > 0 ? { UNENCRYPTED_HOSTS: elsewhere.join(',') } : {}),
     NATS_URL: places.natsUrl,
     NATS_PASSWORD: secrets.nats[service],
   })
@@ -142,12 +115,10 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       HTTP_PORT: String(places.gatewayPort),
       OPS_PORT: String(places.opsPort),
       CONSOLE_TOKEN: secrets.console,
-      DRAIN_MS: '0', // No load balancer has to notice a leaving instance.
       PUBLIC_URL: places.gateway,
       SUPPORT_CONTACT: 'help@example.org',
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,
-      IDENTITY_PROVIDER: 'sumsub',
       IDENTITY_WEBHOOK_SECRETS: secrets.identity.webhookSecret,
       IDENTITY_API_URL: places.sandbox,
       CORS_ORIGINS: `${places.sandbox},http://127.0.0.1:5173,http://localhost:5173`,
@@ -155,7 +126,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     pricing: {
       ...bus('pricing'),
       DATABASE_URL: databaseUrlAs('pricing', places, secrets),
-      RATE_SOURCES: 'fixed',
       QUOTE_SECRETS: secrets.quotes,
     },
     payments: {
@@ -188,7 +158,8 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     },
     operations: {
       ...bus('operations'),
-      ...chain,
+      RPC_URLS: places.rpcUrl,
+      CREDIT_LINE_ADDRESS: deployment.creditLine,
       DATABASE_URL: databaseUrlAs('operations', places, secrets),
       AUSD_ADDRESS: deployment.ausd,
       TREASURY_ADDRESS: deployment.treasury,

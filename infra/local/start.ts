@@ -18,14 +18,12 @@ import { readWords, refuseWords, takenByNpm } from '#infra/local/words'
 import { secretsOf } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
-/** `--limits` keeps a deployment's limits, so that floods can be tried. */
 const usualDir = join(repositoryDir, '.local')
-const usage = `usage: ${bunRun} start [--keep] [--limits]
-  --keep    continue with the data of the last run
-  --limits  keep a deployment's rate limits
+const usage = `usage: ${bunRun} start [--keep]
+  --keep  continue with the data of the last run
 LOCAL_DIR=/path/to/folder runs a second stack. Ports that are taken are replaced.`
-const { values } = readWords(usage, { options: { keep: { type: 'boolean' }, limits: { type: 'boolean' } } })
-const taken = takenByNpm(['keep', 'limits'], process.env)
+const { values } = readWords(usage, { options: { keep: { type: 'boolean' } } })
+const taken = takenByNpm(['keep'], process.env)
 if (taken) refuseWords(taken, usage)
 const data: DataPlan = values.keep ? 'continue' : 'leave'
 
@@ -68,7 +66,6 @@ const boot = (dir: string, progress: StartProgress) =>
     durable: true,
     operations: true,
     controls: true,
-    ...(values.limits && { limits: 'deployed' as const }),
     own: process.env,
     signal: stopping.signal,
     onOwned: () => {

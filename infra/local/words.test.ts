@@ -7,7 +7,7 @@ test('an option that npm took for itself is named, with the command that passes 
   expect(takenByNpm(['dry-run'], { ...byNpm, npm_config_dry_run: 'true' })).toBe(
     'npm took --dry-run for itself: write `npm run deploy -- --dry-run`',
   )
-  expect(takenByNpm(['keep', 'limits'], { ...byNpm, npm_config_limits: 'true' })).toContain('npm took --limits')
+  expect(takenByNpm(['own', 'keep'], { ...byNpm, npm_config_keep: 'true' })).toContain('npm took --keep')
 })
 
 test('options are not taken by npm without one, or under `bun run`', () => {

@@ -34,7 +34,8 @@ export const encryptionFields = {
   }),
 }
 
-const isLoopback = (host: string) => host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
+/** Returns true if a host name of a URL is this machine. */
+export const isLoopback = (host: string) => host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
 
 /** Returns true if every URL names this machine or a host that may be reached without TLS. */
 function staysHere(urls: readonly string[], other?: (name: string) => string | undefined): boolean {

@@ -271,10 +271,10 @@ export const conditions: readonly Condition[] = [
     },
   },
   {
-    cause: 'a lane has less than one coin',
+    cause: 'a lane has less than one coin above its minimum',
     alerts: ['LaneBalanceLow'],
     begin: async (scene) => {
-      await node(scene).setBalance({ address: lane, value: parseEther('0.9') })
+      await node(scene).setBalance({ address: lane, value: parseEther('11.9') })
       return () => node(scene).setBalance({ address: lane, value: parseEther('1000') })
     },
   },

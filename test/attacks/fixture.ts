@@ -12,7 +12,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { settle } from '../support/flows'
 import { ausdOf, chainSeconds, readerOf } from '../support/ledger'
 import { answered } from '../support/requests'
-import { quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
 
 /** Intervals of the identity checks for dozens of verified users. */
 const identity = { IDENTITY_RECHECK_MS: '15000', IDENTITY_RECHECK_OPEN_MS: '1000' }

@@ -1,6 +1,6 @@
 import { identityRechecks } from '../failures/verdicts.suite'
 import { onOneStack } from '../runner/group'
-import { quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
 import { rpcKey } from './fixture'
 
 /** Settings without rechecks, so that a message that is not redriven stays unhandled. */

@@ -14,7 +14,8 @@ import { beginEachKind, borrower, flowsEnding } from '../support/flows'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
+import { ownStack } from '../support/stack'
 import { waitUntil } from '../support/wait'
 
 const movers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const

@@ -1,7 +1,7 @@
 import { passwordVariable } from '#infra/nats/server-environment'
 import { broken, stolen } from '../attacks/fixture'
 import { onOneStack } from '../runner/group'
-import { quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
 
 const env = {
   ...quickChecks,

@@ -1,5 +1,5 @@
 import { onOneStack } from '../runner/group'
-import { quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
 import { recordTerms as terms } from '../support/verify'
 
 const env = {

@@ -2,7 +2,7 @@ import { afterAll } from 'bun:test'
 import { serviceNames } from '#shared/messages/topic'
 import { publicConcurrencyMax } from '../attacks/fixture'
 import { onOneStack } from '../runner/group'
-import { quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
 import { collector, world } from './external'
 
 /** Settings of the gateway, in which requests from this machine may name their address. */

@@ -1,5 +1,5 @@
 import { onOneStack } from '../runner/group'
-import { quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
 
 /** Terms with a hold of days, which only the sandbox's clock ends. */
 const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }

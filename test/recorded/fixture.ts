@@ -8,7 +8,8 @@ import { idFor } from '#shared/ids'
 import { keptDelivery } from '#shared/provider/delivery'
 import { readDelivery as readByPayments } from '../../services/payments/providers/xendit/delivery'
 import { readDelivery as readByPayouts } from '../../services/payouts/providers/xendit/delivery'
-import { ownStack, quickChecks } from '../support/stack'
+import { quickChecks } from '../support/settings'
+import { ownStack } from '../support/stack'
 import { openServed } from './served'
 
 type Anomaly = { kind: string; object: string }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'bun:test'
-import type { Stack, StackOptions } from '#infra/local/stack'
-import { ownStack } from '../support/stack'
+import type { Stack } from '#infra/local/stack'
+import { ownStack, type SuiteOptions } from '../support/stack'
 
 let current: Stack | undefined
 
@@ -10,7 +10,7 @@ let current: Stack | undefined
  * of its file, for `-t`.
  */
 export function onOneStack(
-  options: () => Partial<StackOptions>,
+  options: () => SuiteOptions,
   suites: Readonly<Record<string, () => Promise<unknown>>>,
 ): void {
   beforeAll(async () => {

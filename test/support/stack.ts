@@ -8,24 +8,33 @@ import { failureOf } from '#platform/command'
 import { serviceNames } from '#shared/messages/topic'
 import { migratedCluster } from './engines/cluster'
 import { forShortRuns } from './engines/javascript'
+import { type Changes, liftedLimits, quickChecks, soonerTimes } from './settings'
 
 const ownProcesses = [...serviceNames, 'sandbox', 'operations'] as const
 
-/**
- * Intervals in ms. An idle stack already takes a twelfth of a processor, and each reading of the list reads all
- * payments of a suite.
- */
-const sweeps = { RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '1000' }
-const listings = { PROVIDER_LIST_LATEST_EVERY_MS: '3000' }
-/** Scale of the providers' retries, of which the first comes after 1 s instead of 15 minutes. */
-const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
-export const quickChecks = {
-  payments: { ...sweeps, ...listings, HOLD_RECHECK_MS: '2000' },
-  payouts: sweeps,
-  sandbox: retries,
+/** Options of a suite's stack. */
+export type SuiteOptions = Partial<StackOptions> & {
+  /** `deployed` has a deployment's intervals, and no failpoints. */
+  readonly times?: 'deployed'
+  /** `deployed` has a deployment's limits, and its pace of reading the chain. */
+  readonly limits?: 'deployed'
 }
 
-export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
+/** Returns the settings of each process: a deployment's, except for what suites change, and `env`. */
+export const changesOf = ({ times, limits, env = quickChecks }: SuiteOptions): Changes =>
+  Object.fromEntries(
+    ownProcesses.map((name) => [
+      name,
+      {
+        ...(times === 'deployed' ? {} : soonerTimes[name]),
+        ...(limits === 'deployed' ? {} : liftedLimits[name]),
+        ...env[name],
+      },
+    ]),
+  )
+
+/** Starts a stack with a deployment's settings, except for what all suites change, and `options.env`. */
+export async function ownStack({ times, limits, ...options }: SuiteOptions = {}): Promise<Stack> {
   const dir = mkdtempSync(join(tmpdir(), 'stack-'))
   const tidy = () => {
     if (process.env.KEEP_STACKS !== '1') rmSync(dir, { recursive: true, force: true })
@@ -37,8 +46,9 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
       ports: 'free',
       durable: false,
       cluster: await migratedCluster(),
+      failpoints: times !== 'deployed',
       ...options,
-      env: forEach(options.env ?? quickChecks),
+      env: forEach(changesOf({ times, limits, ...options })),
     })
     return Object.assign(Object.create(stack) as Stack, {
       [Symbol.asyncDispose]: async () => {
@@ -52,7 +62,7 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
   }
 }
 
-const forEach = (env: NonNullable<StackOptions['env']>): StackOptions['env'] =>
+const forEach = (env: Changes): Changes =>
   Object.fromEntries(ownProcesses.map((name) => [name, { ...forShortRuns, ...env[name] }]))
 
 let bundles: Promise<string> | undefined
@@ -94,7 +104,10 @@ export async function operateAsProcess({ dir }: RunningStack, script: string, ..
   return { code: await run.exited, said: said!.trim(), complaint: complaint! }
 }
 
-/** Options with holds of 15 s, so that a busy machine can still refund within one. */
+/**
+ * Options with holds of 15 s, so that a busy machine can still refund within one, and with cycles that count however
+ * short they are.
+ */
 export const sharedStackOptions = { terms: { holdSeconds: 15, minCycleSeconds: 0 } }
 
 let shared: Promise<RunningStack> | undefined

@@ -30,6 +30,20 @@ const expected = Object.values(activeServices(localStack(), [])).filter(({ resta
 const left = new Set(['node_modules', '.git', '.local'])
 const inspected = '{{.Id}} {{index .Config.Labels "com.docker.compose.service"}} {{.RestartCount}} {{json .State}}'
 
+/**
+ * Settings of the rehearsal: its users never rest, so they exceed a deployment's limits, and every container is killed
+ * in turn, after which it waits for rechecks.
+ */
+const settings = {
+  PROVIDER_REQUESTS_PER_MINUTE: '60000',
+  RPC_REQUESTS_PER_SECOND: '100000',
+  RPC_ETH_CALLS_PER_SECOND: '100000',
+  RATE_LIMIT_PUBLIC_PER_MINUTE: '600000',
+  RATE_LIMIT_SIGNED_PER_MINUTE: '600000',
+  RECHECK_AFTER_MS: '8000',
+  RECHECK_EVERY_MS: '2000',
+}
+
 export function layStack(engine: Engine): ComposeStack {
   const dir = join(engine.dir, 'repository')
   rmSync(dir, { recursive: true, force: true })
@@ -43,7 +57,7 @@ export function layStack(engine: Engine): ComposeStack {
     /^(?:GATEWAY|SANDBOX|CHAIN)_PORT$/.test(name) && value ? [[name, value] as const] : [],
   )
   const compose: ComposeStack['compose'] = (args, env = {}) =>
-    engine.docker(['compose', ...args], { cwd: infra, env: { ...Object.fromEntries(ports), ...env } })
+    engine.docker(['compose', ...args], { cwd: infra, env: { ...Object.fromEntries(ports), ...settings, ...env } })
   const containers = async (project = 'ausd-local') => {
     const filter = `label=com.docker.compose.project=${project}`
     const ids = (await engine.docker(['ps', '-aq', '--no-trunc', '--filter', filter])).text

@@ -14,6 +14,7 @@ import { type RpcAsk, refuseTo } from '#infra/sandbox/rpc-proxy/rpc'
 import { runCommand, type Say } from '#platform/command'
 import { pause } from '#platform/deadline'
 import { endWithParent } from '#platform/parent'
+import { leastBaseFeeWei } from '#shared/chain/gas'
 
 /** Monad's block interval. */
 const quickMs = 300
@@ -95,8 +96,9 @@ type Block = {
 
 const latestBlock = (node: Node) => node.ask<Block>('eth_getBlockByNumber', ['latest', true])
 
-/** Resolves when the block is on disk. */
+/** Mines a block at Monad's least base fee, which anvil would let fall. Resolves when the block is on disk. */
 async function mine(node: Node, files: ChainFiles): Promise<void> {
+  await node.ask('anvil_setNextBlockBaseFeePerGas', [`0x${leastBaseFeeWei.toString(16)}`])
   await node.ask('evm_mine')
   const { number, hash, timestamp, baseFeePerGas: baseFee, transactions } = await latestBlock(node)
   const signed = transactions.map(({ hash }) => node.ask<string>('eth_getRawTransactionByHash', [hash]))

@@ -25,14 +25,10 @@ export type StackOptions = {
   durable: boolean
   /** Cluster from which Postgres is copied. Without it, Postgres is empty. */
   cluster?: Cluster
-  /**
-   * `deployed` has production's recheck intervals and no failpoints. Without it, intervals are short and failpoints
-   * work.
-   */
-  times?: 'deployed'
-  /** `deployed` has a deployment's default limits. Without it, they are lifted. */
-  limits?: 'deployed'
+  /** Settings of a process that replace those of `environments`. */
   env?: Partial<Record<OwnProcess, Env>>
+  /** True if a service can be killed at a failpoint. */
+  failpoints?: boolean
   services?: readonly ServiceName[]
   /** Redelivery delay in ms of a message whose reader died; 20 s by default. */
   ackWaitMs?: number

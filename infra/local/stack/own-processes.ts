@@ -3,15 +3,7 @@ import { join } from 'node:path'
 import { bundleOf } from '#infra/bundle/bundle'
 import type { Command } from '#infra/local/child'
 import { copyName } from '#infra/local/copies'
-import {
-  environments,
-  liftedLimits,
-  type OwnProcess,
-  type Places,
-  type Secrets,
-  soonerTimes,
-  wishesIn,
-} from '#infra/local/environment'
+import { environments, type OwnProcess, type Places, type Secrets, wishesIn } from '#infra/local/environment'
 import { repositoryDir } from '#infra/local/folders'
 import type { Processes } from '#infra/local/processes'
 import type { StackOptions } from '#infra/local/stack/options'
@@ -32,8 +24,6 @@ export function startOwnProcesses(
 ) {
   mkdirSync(options.dir, { recursive: true })
   const env = environments(places, secrets)
-  const times = options.times === 'deployed' ? {} : soonerTimes
-  const limits = options.limits === 'deployed' ? {} : liftedLimits
   const command = (name: OwnProcess, script: string, copy = 1): Command => ({
     name: copyName(name, copy),
     bin: process.execPath,
@@ -41,8 +31,6 @@ export function startOwnProcesses(
     env: {
       END_WITH_STDIN: '1',
       ...env[name],
-      ...times[name],
-      ...limits[name],
       ...wishesIn(options.own ?? {}),
       ...options.env?.[name],
     },
@@ -56,7 +44,7 @@ export function startOwnProcesses(
     const { http, ops } = gatewayPorts[copy - 1]!
     const listens = { HTTP_PORT: String(http), OPS_PORT: String(ops) }
     const own = {
-      ...(options.times === 'deployed' ? {} : { FAILPOINT_FILE: failpointFile(options.dir, name) }),
+      ...(options.failpoints ? { FAILPOINT_FILE: failpointFile(options.dir, name) } : {}),
       ...service.env,
       ...(name === 'gateway' ? listens : {}),
     }

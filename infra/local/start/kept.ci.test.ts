@@ -12,7 +12,7 @@ import type { StackPart } from '#infra/local/stack-file'
 import { migratedCluster } from '#test/support/engines/cluster'
 import { topUp } from '#test/support/flows'
 import { childrenOf } from '#test/support/processes'
-import { quickChecks } from '#test/support/stack'
+import { quickChecks } from '#test/support/settings'
 import { type DataPlan, discardKept, readKept } from './kept'
 
 const dir = mkdtempSync(join(tmpdir(), 'kept-'))

@@ -21,7 +21,8 @@ import { query } from '#test/support/database'
 import { creditedTopUp } from '#test/support/flows'
 import { fund, verifiedUser } from '#test/support/people'
 import { entryIn, openCheckout } from '#test/support/requests'
-import { operate, ownStack, quickChecks } from '#test/support/stack'
+import { quickChecks } from '#test/support/settings'
+import { operate, ownStack } from '#test/support/stack'
 import { scrape, valueIn } from '#test/support/telemetry/metrics'
 
 let stack: Stack

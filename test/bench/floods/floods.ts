@@ -162,8 +162,6 @@ export async function benchFloods({ seconds, names }: Options, say: (line: strin
     dir: dir.path,
     ports: 'free',
     durable: true,
-    times: 'deployed',
-    limits: 'deployed',
     // The bench acts as the proxy, so each request can have its own address.
     env: { gateway: { TRUSTED_PROXIES: '127.0.0.1' } },
   })

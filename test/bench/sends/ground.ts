@@ -6,7 +6,7 @@ import { generatePrivateKey, nonceManager, type PrivateKeyAccount, privateKeyToA
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { localTerms } from '#infra/local/chain'
 import { bootDependencies } from '#infra/local/dependencies'
-import { environments, laneKeys, liftedLimits, makeSecrets, type Secrets } from '#infra/local/environment'
+import { environments, laneKeys, makeSecrets, type Secrets } from '#infra/local/environment'
 import { devKey } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
@@ -16,6 +16,7 @@ import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { signTransfer } from '#shared/client/transfer'
+import { liftedLimits } from '#test/support/settings'
 import { benchDir } from '../bench-dir'
 
 type Dependencies = Awaited<ReturnType<typeof bootDependencies>>

@@ -1,4 +1,5 @@
 import { bootStack, type Stack } from '#infra/local/stack'
+import { liftedLimits } from '#test/support/settings'
 import { benchDir } from '../bench-dir'
 import type { Figure } from '../figure'
 import { unlessInterrupted } from '../interrupt'
@@ -40,7 +41,7 @@ export async function benchStack(options: Options, say: (line: string) => void):
     dir: dir.path,
     ports: 'free',
     durable: true,
-    times: 'deployed',
+    env: liftedLimits,
   })
   const figures: Figure[] = []
   for (const name of wanted) {

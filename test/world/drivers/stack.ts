@@ -3,7 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import type { Address, Hex, LocalAccount } from 'viem'
 import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
-import type { Stack, StackOptions } from '#infra/local/stack'
+import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { checkBooks } from '#infra/operations/books/reconcile'
@@ -12,7 +12,8 @@ import { placeOf } from '#infra/operations/place'
 import { openRandom, type Random } from '#infra/sandbox/random'
 import { ReviewResolve } from '#shared/messages/payments'
 import { type Funds, newUser } from '../../support/people'
-import { ownStack, quickChecks } from '../../support/stack'
+import { quickChecks } from '../../support/settings'
+import { ownStack, type SuiteOptions } from '../../support/stack'
 import { readWritten } from '../audit/leaks'
 import { notedAsPublished, storedMessages } from '../audit/messages'
 import { readChain } from '../chain-facts'
@@ -57,7 +58,7 @@ export type World = AsyncDisposable & {
 const env = { ...quickChecks, payouts: { ...quickChecks.payouts, CASHOUT_REFUSED_DAY_MAX: '1000000' } }
 
 /** Opens a world. `changes.env` replaces its settings. */
-export async function openWorld(topology: Topology, changes: Partial<StackOptions> = {}): Promise<World> {
+export async function openWorld(topology: Topology, changes: SuiteOptions = {}): Promise<World> {
   const options = { env, ...changes }
   const ends = new AsyncDisposableStack()
   try {
@@ -168,7 +169,7 @@ const never = new AbortController().signal
  * Opens two instances of each service. `info` has the load balancer's address; `options.env` overrides the suites'
  * defaults.
  */
-export async function openCopies(options: Partial<StackOptions> = {}) {
+export async function openCopies(options: SuiteOptions = {}) {
   const balancer = openBalancer()
   const env = {
     ...quickChecks,

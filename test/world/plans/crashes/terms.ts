@@ -1,7 +1,7 @@
 import type { Env } from '#infra/local/environment'
 import type { StackOptions } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
-import { quickChecks } from '../../../support/stack'
+import { quickChecks } from '../../../support/settings'
 
 /** Settings of a path that differ from those of the others. */
 export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
