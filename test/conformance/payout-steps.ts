@@ -20,6 +20,7 @@ const outcomes = [
   ['123456', 'refused TEMPORARY_TRANSFER_ERROR'],
   ['999999', 'refused REJECTED_BY_CHANNEL'],
   ['121212', 'refused INVALID_DESTINATION'],
+  ['98018521', 'refused TRANSFER_ERROR'],
   ['654321', 'reversed'],
 ] as const
 const staysPending = '131313'

@@ -15,27 +15,6 @@ const known = wallet.toLowerCase()
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex')
 
 describe('a Sumsub verdict', () => {
-  test.each([
-    ['approved', 'applicantReviewed', { reviewAnswer: 'GREEN' }],
-    ['rejected', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'FINAL' }],
-    ['retry', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'RETRY' }],
-    ['awaiting_service', 'applicantAwaitingService', { reviewAnswer: 'GREEN' }],
-  ])('the Sumsub verdict %s is sent as %s, signed over the raw body', async (verdict, type, reviewResult) => {
-    const before = fixture.received.length
-    await fixture.control(`identity/${wallet}`, { verdict })
-    const told = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
-    expect(told.path).toBe('/webhooks/identity')
-    expect(told.headers.get('x-payload-digest-alg')).toBe('HMAC_SHA256_HEX')
-    expect(told.headers.get('x-payload-digest')).toBe(hmac('webhook-secret', told.text))
-    expect(told.json).toMatchObject({
-      type,
-      externalUserId: known,
-      levelName: 'basic-kyc-level',
-      sandboxMode: true,
-      reviewResult,
-    })
-  })
-
   test('a Sumsub verdict has its own time, later than every earlier one', async () => {
     await Promise.all(Array.from({ length: 5 }, () => fixture.control(`identity/${wallet}`, { verdict: 'reset' })))
     const told = await fixture.events('applicantReset', 5)
@@ -66,26 +45,6 @@ describe('a Sumsub verdict', () => {
     [wallet, { verdict: 'approved', provider: 'veriff' }],
   ])('a Sumsub verdict for %s with %o is refused', async (about, body) => {
     expect((await fixture.control(`identity/${about}`, body)).status).toBe(400)
-  })
-})
-
-describe('a Persona verdict', () => {
-  test.each([
-    ['approved', 'inquiry.approved'],
-    ['rejected', 'inquiry.declined'],
-    ['retry', 'inquiry.marked-for-review'],
-  ])('the Persona verdict %s is sent as %s, signed with its time', async (verdict, name) => {
-    const before = fixture.received.length
-    await fixture.control(`identity/${wallet}`, { verdict, provider: 'persona' })
-    const { webhooks } = await fixture.book()
-    expect(webhooks.at(-1)).toMatchObject({ event: name, source: 'persona' })
-    const told = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
-    const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(told.headers.get('persona-signature') ?? '')!
-    expect(signature).toBe(hmac('webhook-secret', `${time}.${told.text}`))
-    expect(told.json.data.attributes).toMatchObject({
-      name,
-      payload: { data: { type: 'inquiry', attributes: { 'reference-id': known } } },
-    })
   })
 })
 

@@ -71,6 +71,7 @@ export function sumsubEvent(
     type,
     reviewResult: reviewResult ? { ...noReasons, ...reviewResult } : null,
     reviewStatus,
+    createdAt: sumsubSecond(new Date(about.atMs).toISOString()),
     createdAtMs: sumsubTime(about.atMs),
     clientId: 'sandbox',
   }
