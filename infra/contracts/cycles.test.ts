@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { lateCost } from '#shared/chain/credit-cost'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
 const fixture = await openContractsFixture()
@@ -30,7 +31,7 @@ describe('a cycle', () => {
     ['within the term', 61, 0, 10n, 5_250n],
     ['on the last day of the term', 1_790, 0, 10n, 5_250n],
     ['after the term', 1_810, 2, 0n, 5_000n],
-    ['after the grace, before anyone marked it', 88_300, 2, 0n, 5_000n],
+    ['after the grace, before anyone marked it', recordingSeconds + 88_300, 2, 0n, 5_000n],
   ] as const)('a cycle closed %s (%d s) has outcome %d', async (_case, seconds, outcome, score, ratio) => {
     expect(closing(await cycleOf(seconds))).toMatchObject({
       account: ana,
@@ -103,7 +104,7 @@ describe('a default', () => {
   test('a default seizes matured collateral up to the debt, and no held collateral', async () => {
     await draw(50_000_000n)
     await fixture.send('ana', 'creditLine', 'repayFromCollateral', [1_000_000n])
-    await fixture.warp(88_201)
+    await fixture.warp(recordingSeconds + 88_201)
     await topUp(2, 20_000_000n, true)
     const marked = await markDefault()
     expect(marked.events).toMatchObject([
@@ -132,16 +133,16 @@ describe('a default', () => {
     await cycleOf(100)
     expect(await fixture.accountOf('ana')).toMatchObject({ score: 10n, ratioBps: 5_250n })
     await draw(20_000_000n)
-    await fixture.warp(1_801 + 86_400)
+    await fixture.warp(recordingSeconds + 1_801 + 86_400)
     await fixture.send('budi', 'creditLine', 'markDefault', [ana])
     expect(await fixture.accountOf('ana')).toMatchObject({ score: 0n, ratioBps: 5_000n })
   })
 
-  test('markDefault is refused without a cycle, before term and grace have passed, and a second time', async () => {
+  test('markDefault is refused without a cycle, before a week after term and grace, and a second time', async () => {
     const refusal = () => fixture.refusal('citra', 'creditLine', 'markDefault', [ana])
     expect(await refusal()).toBe('NothingOwed')
     await draw(50_000_000n)
-    await fixture.warp(88_190)
+    await fixture.warp(recordingSeconds + 88_190)
     expect(await refusal()).toBe('TermNotPassed')
     await fixture.warp(15)
     await markDefault()

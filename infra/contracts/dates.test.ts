@@ -1,18 +1,20 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { encodeFunctionData, numberToHex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
-const fixture = await openContractsFixture({ holdSeconds: 200_000 }, ['--order', 'fifo'])
+const hold = 900_000n
+const fixture = await openContractsFixture({ holdSeconds: Number(hold) }, ['--order', 'fifo'])
 const { act, answer, now, at, until } = actionsOn(fixture)
 afterAll(fixture.close)
 afterEach(fixture.rewind)
 
 const term = BigInt(fixtureTerms.termSeconds)
 const grace = BigInt(fixtureTerms.graceSeconds)
+const recording = BigInt(recordingSeconds)
 const day = 86_400n
-const hold = 200_000n
 const holdStep = (hold + 14n) / 15n
 
 const dates = async () => {
@@ -56,16 +58,16 @@ describe('the dates of a cycle', () => {
   })
 
   test('a default ends the dates', async () => {
-    await until(openedAt + term + grace + 1n)
+    await until(openedAt + term + grace + recording + 1n)
     await act('markDefault')
     expect(await dates()).toEqual(none)
   })
 
-  test('defaultsAt is the last second in which markDefault is refused', async () => {
+  test('markDefault is refused until the last second of the week after defaultsAt', async () => {
     const { defaultsAt } = await dates()
-    await until(defaultsAt)
+    await until(defaultsAt + recording)
     expect(await answer('markDefault')).toBe('TermNotPassed')
-    await until(defaultsAt + 1n)
+    await until(defaultsAt + recording + 1n)
     expect(await answer('markDefault')).toBe('accepted')
   })
 
@@ -135,9 +137,9 @@ describe('the dates of a cycle', () => {
 const later = (left: bigint, right: bigint) => (left > right ? left : right)
 const earlier = (left: bigint, right: bigint) => (left < right ? left : right)
 
-/** Returns the last second before a default, of debt that was last restored at `restoredAt`. */
+/** Returns the last second of grace, of debt that was last restored at `restoredAt`. */
 function defaultsAtOf(dueAt: bigint, restoredAt: bigint): bigint {
-  const lastRevocation = dueAt + grace + hold + day + 2n * holdStep
+  const lastRevocation = dueAt + grace + recording + hold + day + 2n * holdStep
   return later(dueAt + grace, earlier(restoredAt, lastRevocation) + day)
 }
 
@@ -216,14 +218,14 @@ describe('the events report each change of the dates', () => {
       'if a cycle reopened during a pause is paid back after it',
       [settle, pause, wait(50), revoke, wait(50), unpause, () => act('repay', ausd('50'))],
     ],
-    ['if a revocation reopens a cycle after its grace period', [settle, wait(100_000), revoke, wait(100)]],
+    ['if a revocation reopens a cycle after its grace period', [settle, wait(700_000), revoke, wait(100)]],
     [
       'if a revocation reopens a cycle after its grace period, before a pause',
-      [settle, wait(100_000), revoke, wait(40), pause, wait(500), unpause],
+      [settle, wait(700_000), revoke, wait(40), pause, wait(500), unpause],
     ],
     [
       'if a revocation reopens a cycle during a pause after its grace period',
-      [settle, wait(100_000), pause, wait(500), revoke, wait(70), unpause, wait(100)],
+      [settle, wait(700_000), pause, wait(500), revoke, wait(70), unpause, wait(100)],
     ],
   ])('%s', async (_case, steps) => {
     for (const step of steps) {

@@ -76,7 +76,7 @@ describe('a deployment', () => {
 describe('the terms of a deployment', () => {
   const years = 3_650 * 86_400
   test.each([
-    ['a grace shorter than the age that a relayed payment may have', { graceSeconds: 86_399 }],
+    ['a grace of less than a day', { graceSeconds: 86_399 }],
     ['a grace of more than ten years', { graceSeconds: years + 1 }],
     ['a term of no time', { termSeconds: 0, minCycleSeconds: 0 }],
     ['a term of more than ten years', { termSeconds: years + 1 }],

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd, checkedEvents } from '#test/support/contract-actions'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
@@ -41,7 +42,7 @@ test('events are numbered without a gap, and each account counts its own at ever
   await act('topUp', 1, ausd('100'))
   const unknown = { kind: 9, ref: refOf(9), account: admin.address, amount: 1n, paidAt: 0n }
   await fixture.send('relayer', 'creditLine', 'many', [[unknown]])
-  await fixture.warp(88_300)
+  await fixture.warp(recordingSeconds + 88_300)
   await act('repayFor', 5, ausd('2'))
   await act('markDefault')
   await act('topUp', 6, ausd('5'))

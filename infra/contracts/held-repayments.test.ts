@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd, heldOps, holdEnd, named } from '#test/support/contract-actions'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
@@ -155,7 +156,7 @@ describe('a held repayment', () => {
 
 describe('accountOf.available', () => {
   const makeDefault = async () => {
-    await fixture.warp(88_300)
+    await fixture.warp(recordingSeconds + 88_300)
     await act('markDefault')
   }
   test.each([

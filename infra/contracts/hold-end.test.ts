@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd, holdEnd } from '#test/support/contract-actions'
 import { openContractsFixture, refOf } from '#test/support/contracts'
 
@@ -131,14 +132,14 @@ describe('the ratio reward', () => {
   })
 
   test('the ratio reward of an earlier cycle is lost by a default', async () => {
-    const long = await openContractsFixture({ holdSeconds: 200_000 })
+    const long = await openContractsFixture({ holdSeconds: 900_000 })
     const { act: actLong, untilReleased: untilReleasedLong } = actionsOn(long)
     await actLong('topUp', 1, ausd('1000'))
     await actLong('draw', ausd('50'))
     await long.warp(120)
     await actLong('repayFor', 2, ausd('50'))
     await actLong('draw', ausd('50'))
-    await long.warp(88_300)
+    await long.warp(recordingSeconds + 88_300)
     await actLong('markDefault')
     await untilReleasedLong(2)
     expect(await long.accountOf('ana')).toMatchObject({ ratioBps: 5_000n, score: 0n })

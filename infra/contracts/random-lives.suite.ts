@@ -14,6 +14,7 @@ import {
 } from 'viem'
 import { randomCallsAbi, randomCallsBytecode } from '#infra/contracts/artifacts.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { ausd, checkedEvents } from '#test/support/contract-actions'
 import { actors, type ContractsFixture, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
@@ -28,7 +29,7 @@ const worlds = [
   { title: 'a hold of a minute and yield', ...minute, lives: 3, withYield: true },
   {
     title: 'a hold of days',
-    holdSeconds: 250_000,
+    holdSeconds: 1_000_000,
     transactions: 40,
     longPauses: 20n,
     lives: 6,
@@ -72,7 +73,9 @@ function nextRandom(): bigint {
 function pauseSeconds(longPauses: bigint): bigint {
   const way = nextRandom() % 100n
   const most = nextRandom()
-  if (way < longPauses) return 86_400n + (most % 100_000n)
+  // A default takes a term, grace and the time to record payments; other long pauses end before.
+  const leastLong = BigInt(most % 3n === 0n ? 86_400 : 86_400 + recordingSeconds)
+  if (way < longPauses) return leastLong + (most % 100_000n)
   if (way < 12n + longPauses) return 600n + (most % 20_000n)
   return way < 40n ? 40n + (most % 600n) : 1n + (most % 40n)
 }

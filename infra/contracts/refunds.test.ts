@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
@@ -141,7 +142,7 @@ describe.each(payments)('the refund of a %s', (wanted) => {
     expectExplained(start, await books(), credited)
 
     const { holdSeconds, termSeconds, graceSeconds } = fixtureTerms
-    await fixture.warp(2 * holdSeconds + termSeconds + graceSeconds)
+    await fixture.warp(2 * holdSeconds + termSeconds + graceSeconds + recordingSeconds)
     if ((await fixture.accountOf('ana')).drawn > 0n) await act('markDefault')
     await leave({ ...row, exit: 'withdraws' })
     const end = await books()

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd, closedAs, named } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
 // The hold outlasts term and grace, so that a revocation can come at any time.
-const fixture = await openContractsFixture({ holdSeconds: 200_000 })
+/** A hold that outlasts a default. */
+const holdSeconds = 900_000
+const fixture = await openContractsFixture({ holdSeconds })
 const { act, answer, read, holdOf, now, at, until, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
 afterEach(fixture.rewind)
@@ -13,6 +16,7 @@ const { creditLine, treasury } = fixture.deployment
 const seen = () => fixture.accountOf('ana')
 const term = BigInt(fixtureTerms.termSeconds)
 const grace = BigInt(fixtureTerms.graceSeconds)
+const recording = BigInt(recordingSeconds)
 
 let openedAt = 0n
 beforeEach(async () => {
@@ -54,9 +58,9 @@ describe('revoking a repayment of the open cycle', () => {
     expect(await answer('draw', 1n)).not.toBe('TermPassed')
     await until(openedAt + term + 1n)
     expect(await answer('draw', 1n)).toBe('TermPassed')
-    await until(openedAt + term + grace)
+    await until(openedAt + term + grace + recording)
     expect(await answer('markDefault')).toBe('TermNotPassed')
-    await until(openedAt + term + grace + 1n)
+    await until(openedAt + term + grace + recording + 1n)
     expect(await answer('markDefault')).toBe('accepted')
   })
 
@@ -105,9 +109,9 @@ describe('revoking a repayment of a closed cycle', () => {
     expect(await seen()).toMatchObject({ drawn: ausd('50'), cycles: 1n, score: 0n })
     await until(openedAt + term + 1n)
     expect(await answer('draw', 1n)).toBe('TermPassed')
-    await until(openedAt + term + grace)
+    await until(openedAt + term + grace + recording)
     expect(await answer('markDefault')).toBe('TermNotPassed')
-    await until(openedAt + term + grace + 1n)
+    await until(openedAt + term + grace + recording + 1n)
     expect(await answer('markDefault')).toBe('accepted')
   })
 
@@ -177,17 +181,17 @@ describe('revoking a repayment of a closed cycle', () => {
       { eventName: 'RepaymentRevoked', args: { drawnAfter: ausd('20'), openedAt } },
       { eventName: 'Transfer' },
     ])
-    await until(openedAt + term + grace + 1n)
+    await until(openedAt + term + grace + recording + 1n)
     expect(await answer('markDefault')).toBe('accepted')
   })
 })
 
 describe('the default of restored debt', () => {
   const day = 86_400n
-  const step = 13_334n
+  const step = (BigInt(holdSeconds) + 14n) / 15n
   const end = term + grace
   /** Time after the draw by which every payment made within the grace period can have been revoked. */
-  const last = end + 200_000n + day + 2n * step
+  const last = end + recording + BigInt(holdSeconds) + day + 2n * step
   const settle = (amount = '50') => act('repayFor', 2, ausd(amount))
   const revoke = (left = 0n) => act('revokeRepayment', 2, left)
   const after = (seconds: bigint) => at(openedAt + seconds)
@@ -274,12 +278,12 @@ describe('the default of restored debt', () => {
         () => settle(),
         () => after(end + 9n),
         () => revoke(),
-        () => after(end + 80_000n),
+        () => after(end + recording + 80_000n),
         () => act('repayFor', 3, ausd('50')),
-        () => after(last - 60_000n),
+        () => after(last - 150_000n),
         () => act('revokeRepayment', 3),
       ],
-      last - 60_000n + day,
+      last - 150_000n + day,
     ],
     [
       'that was restored again after the last possible revocation of a payment in time',
@@ -287,21 +291,24 @@ describe('the default of restored debt', () => {
         () => settle(),
         () => after(end + 9n),
         () => revoke(),
-        () => after(end + 9n + day),
+        () => after(end + 9n + day + recording),
         () => act('repayFor', 3, ausd('50')),
         () => keepHeld(3, last + 5n),
         () => act('revokeRepayment', 3),
       ],
       last + day,
     ],
-  ] as const)('debt %s is defaulted a day after its restoration or after grace', async (_case, steps, defaultsAt) => {
-    for (const step of steps) await step()
-    expect((await seen()).defaultsAt - openedAt).toBe(defaultsAt)
-    await until(openedAt + defaultsAt)
-    expect(await answer('markDefault')).toBe('TermNotPassed')
-    await until(openedAt + defaultsAt + 1n)
-    expect(await answer('markDefault')).toBe('accepted')
-  })
+  ] as const)(
+    'the grace of debt %s ends a day after its restoration or as agreed',
+    async (_case, steps, defaultsAt) => {
+      for (const step of steps) await step()
+      expect((await seen()).defaultsAt - openedAt).toBe(defaultsAt)
+      await until(openedAt + defaultsAt + recording)
+      expect(await answer('markDefault')).toBe('TermNotPassed')
+      await until(openedAt + defaultsAt + recording + 1n)
+      expect(await answer('markDefault')).toBe('accepted')
+    },
+  )
 
   test('a restoration delays no default of a later cycle', async () => {
     await settle()
@@ -318,7 +325,7 @@ describe('the default of restored debt', () => {
   test('repayments and revocations by turns delay a default to a day after the last possible revocation', async () => {
     await settle()
     let ref = 2
-    for (let time = end + 1n; time < last + 3n * day; time += day) {
+    for (let time = end + 1n; time < last + recording + 3n * day; time += day) {
       await after(time)
       await act('revokeRepayment', ref)
       if ((await answer('markDefault')) === 'accepted') break
@@ -402,7 +409,7 @@ describe('a closed cycle of which a repayment is revoked', () => {
 describe('revoking after a default', () => {
   test('revoking after a default restores the debt without a cycle, and unseizes nothing', async () => {
     await act('repayFor', 2, ausd('20'))
-    await until(openedAt + term + grace + 1n)
+    await until(openedAt + term + grace + recording + 1n)
     await act('markDefault')
     expect(await seen()).toMatchObject({
       drawn: 0n,
@@ -424,7 +431,7 @@ describe('revoking after a default', () => {
 
   test('revoking a repayment made after a default restores the debt without a cycle', async () => {
     await act('repayFor', 2, ausd('20'))
-    await until(openedAt + term + grace + 1n)
+    await until(openedAt + term + grace + recording + 1n)
     await act('markDefault')
     await act('revokeRepayment', 2)
     await act('repayFor', 3, ausd('5'))
@@ -437,7 +444,7 @@ describe('revoking after a default', () => {
     await act('repayFor', 2, ausd('20'))
     expect(closedAs(await act('repay', ausd('30')))).toBe('Qualified')
     await act('draw', ausd('20'))
-    await fixture.warp(88_400)
+    await fixture.warp(recordingSeconds + 88_400)
     await act('markDefault')
     const sent = await act('revokeRepayment', 2)
     expect(sent.events).toMatchObject([

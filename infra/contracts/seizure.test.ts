@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn } from '#test/support/contract-actions'
 import { openContractsFixture } from '#test/support/contracts'
 
 // The hold outlasts term and grace, so that a default can meet held collateral.
-const fixture = await openContractsFixture({ holdSeconds: 100_000, initialRatioBps: 9_000 })
+const fixture = await openContractsFixture({ holdSeconds: 900_000, initialRatioBps: 9_000 })
 const { act, answer, holdOf, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
 beforeEach(fixture.checkpoint)
@@ -22,7 +23,7 @@ async function owe() {
   await act('draw', 89n)
   for (let repaid = 0; repaid < 20; repaid++) await act('repayFromCollateral', 1n)
   expect(await seen()).toMatchObject({ shares: 60n, collateral: 59n, drawn: 69n })
-  await fixture.warp(88_201)
+  await fixture.warp(recordingSeconds + 88_201)
 }
 
 describe('a default with too little collateral', () => {

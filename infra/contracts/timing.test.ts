@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd, closedAs } from '#test/support/contract-actions'
 import { fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
@@ -10,6 +11,7 @@ afterEach(fixture.rewind)
 const seen = () => fixture.accountOf('ana')
 const term = BigInt(fixtureTerms.termSeconds)
 const grace = BigInt(fixtureTerms.graceSeconds)
+const recording = BigInt(recordingSeconds)
 const day = 86_400n
 const hour = 3_600n
 
@@ -24,15 +26,16 @@ beforeEach(async () => {
 })
 
 describe('the outcome Late', () => {
-  // The contract clamps payment times of more than a day ago.
+  // The contract clamps payment times of more than a week ago.
   test.each([
     ['paid in time and relayed late', hour, -1n, 'Qualified'],
     ['paid at the due date', hour, 0n, 'Qualified'],
     ['paid after the due date', hour, 1n, 'Late'],
     ['with a payment time in the future', -1n, 10n * day, 'Qualified'],
     ['with a payment time in the future, and relayed late', 1n, 10n * day, 'Late'],
-    ['with a payment time before the debt, and relayed within a day', day, -term - day, 'Qualified'],
-    ['paid in time and relayed more than a day late', day + 1n, -1n, 'Late'],
+    ['with a payment time before the debt, and relayed within a week', recording, -term - day, 'Qualified'],
+    ['paid in time and relayed a week late', recording - 1n, -1n, 'Qualified'],
+    ['paid in time and relayed more than a week late', recording + 1n, -1n, 'Late'],
   ] as const)(
     'a cycle repaid by a payment %s is judged by the time of payment',
     async (_case, relayed, paid, outcome) => {
@@ -78,15 +81,18 @@ describe('the outcome Late', () => {
     expect(closedAs(await act('repayFromCollateral', ausd('40')))).toBe('Late')
   })
 
-  test('a payment made in time can be relayed for a day before the account may be defaulted', async () => {
-    await fixture.checkpoint()
-    await at(due + day)
-    const sent = await act('repayFor', 2, ausd('50'), { paidAt: due })
-    expect(closedAs(sent)).toBe('Qualified')
-    await fixture.rewind()
-    await until(due + day)
-    expect(await answer('markDefault')).toBe('TermNotPassed')
-  })
+  test.each([
+    ['in the last second of the term', 0n, 'Qualified'],
+    ['in the last second of grace', grace, 'Late'],
+  ] as const)(
+    'a payment made %s can be relayed for a week before the account may be defaulted',
+    async (_case, paid, outcome) => {
+      await until(due + paid + recording - 1n)
+      expect(await answer('markDefault')).toBe('TermNotPassed')
+      await at(due + paid + recording)
+      expect(closedAs(await act('repayFor', 2, ausd('50'), { paidAt: due + paid }))).toBe(outcome)
+    },
+  )
 })
 
 describe('the time of payment', () => {
@@ -142,9 +148,9 @@ describe('a pause', () => {
 
   test('a pause delays the default by its length', async () => {
     await pauseFor(5_000n)
-    await until(due + 5_000n + grace)
+    await until(due + 5_000n + grace + recording)
     expect(await answer('markDefault')).toBe('TermNotPassed')
-    await until(due + 5_001n + grace)
+    await until(due + 5_001n + grace + recording)
     expect(await answer('markDefault')).toBe('accepted')
   })
 

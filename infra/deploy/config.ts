@@ -18,7 +18,7 @@ import { fields as relayerFields } from '../../services/chain-relayer/config'
 /** Bounds of the contract's constructor, so that it refuses no terms that were accepted here. Times are in seconds. */
 const yearSeconds = 365 * 86_400
 const termMostSeconds = 10 * yearSeconds
-/** A relayed payment may be a day old, and a default must not be marked before it arrives. */
+/** A borrower who is reminded on the due date has a day to repay. */
 const graceLeastSeconds = 86_400
 const ratioMostBps = 9_000
 const debtMostMicro = 2n ** 40n - 1n
@@ -120,7 +120,7 @@ export const fields = {
     graceLeastSeconds,
     termMostSeconds,
     integer({
-      about: 'time from the end of the term to a default; at least a day',
+      about: 'time after the term in which a payment prevents a default; at least a day',
       fallback: '86400',
     }),
   ),

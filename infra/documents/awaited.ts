@@ -196,7 +196,7 @@ export const awaited: readonly Awaited[] = [
     what: 'debt',
     tables: ['indexer_reader.cycles', 'indexer_reader.records'],
     binds: 'the wallet’s collateral',
-    ends: 'its repayment, or a default, which anyone may call after term and grace',
+    ends: 'its repayment, or a default, which anyone may call a week after term and grace',
     prolonged:
       'a restored repayment, by a day, at most to the last possible revocation; a pause of the contract, by its length',
     alarms: ['reminders of due debts not sent', 'RecordBehind'],

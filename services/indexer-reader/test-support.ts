@@ -15,6 +15,7 @@ import { openLog } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actorKeys, actors, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
@@ -299,7 +300,7 @@ export async function playStory(chain: TestChain): Promise<void> {
 
   await playReversals(chain)
 
-  await chain.warp(testTerms.graceSeconds + 1)
+  await chain.warp(testTerms.graceSeconds + recordingSeconds + 1)
   await chain.markDefault(budi)
   await chain.draw(ana, 7n * ausd)
   await chain.pause()

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { recordFromChain } from '#test/support/verify'
 import { historyOf } from './record'
 import { ana, ausd, budi, citra, openTestChain, standingOf, type TestChain, testTerms } from './test-support'
@@ -55,7 +56,7 @@ function walkOn(chain: TestChain, refsBack: number) {
     if (kind < 38) return chain.freeze(user, roll(2) === 0)
     await chain.warp(testTerms.termSeconds)
     if (roll(6) > 0) return
-    await chain.warp(testTerms.graceSeconds)
+    await chain.warp(testTerms.graceSeconds + recordingSeconds)
     await chain.markDefault(user)
   }
   return async (): Promise<number> => {
@@ -75,7 +76,7 @@ const placeOf = ({ rpcUrl, deployment }: TestChain) => ({
 
 const holds: [string, number, number][] = [
   ['end within the term', testTerms.holdSeconds, 4],
-  ['outlast a default', 10 * testTerms.graceSeconds, 40],
+  ['outlast a default', 10 * (testTerms.graceSeconds + recordingSeconds), 40],
 ]
 
 async function expectAgreement(chain: TestChain, user: Address) {

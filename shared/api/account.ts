@@ -65,7 +65,7 @@ const Cycle = Type.Object(
     title: 'OpenCycle',
     description:
       'The open cycle: `dueAt` is the last second in which a repayment is in time, `defaultsAt` the ' +
-      'last one before the debt can be marked as defaulted. A pause of the credit line moves both.',
+      'last one in which it prevents a default, which anyone may mark a week later. A pause of the credit line moves both.',
   },
 )
 

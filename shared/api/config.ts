@@ -37,7 +37,7 @@ const cost = Type.Object(
         score: Type.Literal('all', { description: 'The score becomes 0.' }),
         borrowing: Type.Literal('ends', { description: 'The account cannot borrow again.' }),
       },
-      { title: 'DefaultCost', description: 'Cost of a default, which anyone may call after the grace period.' },
+      { title: 'DefaultCost', description: 'Cost of a default, which anyone may call a week after the grace period.' },
     ),
   },
   {
@@ -95,13 +95,13 @@ export const GetConfig = route({
               minSeconds: seconds('Minimum duration for a cycle to count'),
               minDebt: cycle.properties.minDebt,
               termSeconds: seconds('Term of a cycle, from its first draw'),
-              graceSeconds: seconds('Grace period after the term; after it, the cycle defaults'),
+              graceSeconds: seconds('Grace period after the term; a payment in it prevents a default'),
             },
             {
               title: 'CycleTerms',
               description:
                 'A cycle counts once debt times seconds reaches `minDebt` times `minSeconds`. It must be ' +
-                'closed within `termSeconds`, and defaults `graceSeconds` after that.',
+                'closed within `termSeconds`. A payment within `graceSeconds` after that prevents a default.',
             },
           ),
           initialRatioBps: amountOf(

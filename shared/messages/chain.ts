@@ -31,8 +31,8 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
     available: Amount,
     balance: Type.Object({ ausd: Amount, native: Amount }),
     /**
-     * The open cycle, in chain time. `dueAt` is the last second in time, `defaultsAt` the last one before the debt may
-     * be defaulted.
+     * The open cycle, in chain time. `dueAt` is the last second in time, `defaultsAt` the last one in which a payment
+     * prevents a default.
      */
     cycle: Type.Union([
       Type.Object({
@@ -88,7 +88,7 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
         title: 'CycleTerms',
         description:
           'A cycle counts once debt times seconds reaches `minDebt` times `minSeconds`. It must be ' +
-          'closed within `termSeconds`, and defaults `graceSeconds` after that.',
+          'closed within `termSeconds`. A payment within `graceSeconds` after that prevents a default.',
       },
     ),
     initialRatioBps: Amount,

@@ -6,6 +6,7 @@ import type { Person } from '#infra/demo/person'
 import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { groupStack } from '../runner/group'
 import { flowsEnding, topUp } from '../support/flows'
 import { newCaller, newUser } from '../support/people'
@@ -34,7 +35,7 @@ beforeAll(async () => {
   await first.until('verification', (me) => me.verified)
   await flowsEnding([await topUp(stack, first, { amount: '500000' })])
   await first.draw(3_000_000n)
-  await outside.advance(termSeconds + graceSeconds + 1)
+  await outside.advance(termSeconds + graceSeconds + recordingSeconds + 1)
   const stranger = await newCaller(stack)
   await stranger.call('markDefault', [first.account.address])
   await first.until('the default', (me) => me.defaulted)

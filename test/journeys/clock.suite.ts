@@ -5,6 +5,7 @@ import type { Person } from '#infra/demo/person'
 import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { okOf } from '#shared/client/client'
 import { groupStack } from '../runner/group'
 import { borrower } from '../support/flows'
@@ -110,7 +111,7 @@ describe('the clock of the sandbox', () => {
     expect(await outcomeOf(person, 1)).toBe('Late')
 
     await person.draw(2_000_000n)
-    await outside.advance(termSeconds + graceSeconds + 1)
+    await outside.advance(termSeconds + graceSeconds + recordingSeconds + 1)
     const stranger = await newCaller(stack)
     await stranger.call('markDefault', [person.account.address])
     expect(await outcomeOf(person, 2)).toBe('Defaulted')

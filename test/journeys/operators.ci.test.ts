@@ -17,6 +17,7 @@ onOneStack(() => ({ env, terms, operations: true }), {
   unexplained: () => import('../attacks/unexplained.suite'),
   // These suites leave the chain's clock months ahead.
   clock: () => import('./clock.suite'),
+  'waiting-money': () => import('../attacks/waiting-money.suite'),
   'second-wallet': () => import('../attacks/second-wallet.suite'),
   // This suite is last because it uses a lane's nonce and leaves a credit without a payment.
   'planted-credit': () => import('#infra/operations/books/planted-credit.suite'),

@@ -6,6 +6,7 @@ import type { Person } from '#infra/demo/person'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { refOf } from '#shared/chain/ref'
 import { groupStack } from '../runner/group'
 import { borrower } from '../support/flows'
@@ -200,7 +201,7 @@ describe('the record of a wallet that paid, then paid late, then defaulted', () 
     await outsideOf(stack.info).advance(terms.termSeconds + 1)
     await person.repay(3_000_000n)
     await person.draw(2_000_000n)
-    await outsideOf(stack.info).advance(terms.termSeconds + terms.graceSeconds + 1)
+    await outsideOf(stack.info).advance(terms.termSeconds + terms.graceSeconds + recordingSeconds + 1)
     const stranger = await newCaller(stack)
     await stranger.call('markDefault', [person.account.address])
 

@@ -173,7 +173,8 @@ contract CreditLineExtension is CreditLineBase {
         emit FrozenSet(account, frozen, _next(account));
     }
 
-    /// @notice Defaults an account whose cycle is open after its `defaultsAt`. Anyone may call.
+    /// @notice Defaults an account whose cycle is open a week after its `defaultsAt`. Anyone may
+    /// call.
     function markDefault(address account) external whenNotPaused nonReentrant {
         _default(account);
     }

@@ -43,10 +43,11 @@ abstract contract CreditLineTypes {
         uint256 drawn;
         /// Amount that one `draw` can borrow now, within limit and pool.
         uint256 available;
-        /// Opening time of the open cycle, its due date, and the last second before `markDefault`
-        /// may default it; 0 if no cycle is open. The last is the end of the grace period, or later
-        /// if debt was restored. A pause moves the latter two by its length when it ends; until then
-        /// no cycle becomes late or can be defaulted.
+        /// Opening time of the open cycle, its due date, and the last second in which a payment
+        /// prevents its default; 0 if no cycle is open. The last is the end of the grace period, or
+        /// later if debt was restored; `markDefault` is possible after a week more, in which such a
+        /// payment may be recorded. A pause moves the latter two by its length when it ends; until
+        /// then no cycle becomes late or can be defaulted.
         uint256 openedAt;
         uint256 dueAt;
         uint256 defaultsAt;

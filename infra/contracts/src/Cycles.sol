@@ -11,7 +11,8 @@ import {LendingPool} from "./LendingPool.sol";
 /// neutral. Score and outcome change when it closes. The ratio reward comes when no payment of the
 /// cycle can be revoked any more. Revoking a payment makes the cycle `Reversed` permanently, and
 /// its debt-time earns nothing: restored debt keeps its dates, but time and debt-time count from
-/// its restoration, and a default has to wait for a day after it.
+/// its restoration, and its grace lasts for at least a day after it. A default has to wait for
+/// payments that were made until the end of the grace: they may be recorded for a week.
 abstract contract Cycles is Holds {
     using SafeCast for uint256;
 
@@ -20,9 +21,12 @@ abstract contract Cycles is Holds {
     uint256 internal constant RATIO_REWARD_BPS = 250;
     uint256 internal constant RATIO_PENALTY_BPS = 500;
     uint256 internal constant RATIO_CAP_BPS = 9_000;
-    /// @dev Maximum age of a relayed payment.
-    uint256 internal constant PAID_AGO_MAX = 1 days;
-    /// @dev Time for which restored debt cannot be defaulted.
+    /// @dev Time after a payment in which it may be recorded with its own time: for a week, whatever
+    /// it waits for. It is the same for every account, so nobody gains by making a payment wait.
+    uint256 internal constant RECORDING_MAX = 7 days;
+    /// @dev Least grace. A borrower who is reminded on the due date has a day to repay.
+    uint256 internal constant GRACE_MIN = 1 days;
+    /// @dev Grace of restored debt from its restoration.
     uint256 internal constant RESTORED_GRACE = 1 days;
 
     uint256 internal immutable _minCycleSeconds;
@@ -48,7 +52,7 @@ abstract contract Cycles is Holds {
         // A cycle must be able to end after `minCycleSeconds` and before its due date. Restored debt
         // has a time of its own, so the length of a hold contradicts neither term nor grace.
         bool sane = terms.minCycleSeconds < terms.termSeconds && terms.termSeconds <= 3650 days
-            && terms.graceSeconds >= PAID_AGO_MAX && terms.graceSeconds <= 3650 days
+            && terms.graceSeconds >= GRACE_MIN && terms.graceSeconds <= 3650 days
             && terms.initialRatioBps > 0 && terms.initialRatioBps <= RATIO_CAP_BPS
             && terms.minDebt <= type(uint40).max;
         if (!sane) revert InvalidTerms();
@@ -83,18 +87,19 @@ abstract contract Cycles is Holds {
         return line.dueAt + _pool.pausedSeconds;
     }
 
-    /// @dev Returns the last second in which the open cycle cannot be defaulted.
+    /// @dev Returns the end of the grace of the open cycle: a payment made until then prevents its
+    /// default.
     function _defaultsAt(Line storage line) internal view returns (uint256) {
         uint256 usual = _dueAt(line) + _graceSeconds;
         uint256 restored = line.restoredAt;
         if (restored == 0) return usual;
         restored += _pool.pausedSeconds;
-        // A payment that arrived by `usual` can be revoked until then. Later payments, which may be
-        // revoked in turn, delay a default no further.
-        uint256 last = usual + _holdSeconds + EXTENSION_MAX + 2 * _step;
+        // A payment made by `usual` can be revoked until then. Later payments, which may be revoked
+        // in turn, delay a default no further.
+        uint256 last = usual + RECORDING_MAX + _holdSeconds + EXTENSION_MAX + 2 * _step;
         // guard: a restoration delays no default beyond the last possible revocation
         uint256 own = (restored < last ? restored : last) + RESTORED_GRACE;
-        // guard: restored debt cannot be defaulted for a day
+        // guard: restored debt has a day of grace
         return own > usual ? own : usual;
     }
 
@@ -191,10 +196,10 @@ abstract contract Cycles is Holds {
 
     /// @dev Clamps `paidAt` to the range the contract accepts. Never reverts.
     function _paidAtWithin(address account, uint256 paidAt) internal view returns (uint256) {
-        uint256 least = block.timestamp - PAID_AGO_MAX;
+        uint256 least = block.timestamp - RECORDING_MAX;
         uint256 openedAt = _lineOf(account).openedAt;
         if (least < openedAt) least = openedAt;
-        // guard: a time of payment is at most a day ago
+        // guard: a time of payment is at most a week ago
         if (paidAt < least) return least;
         return paidAt > block.timestamp ? block.timestamp : paidAt;
     }
@@ -326,7 +331,8 @@ abstract contract Cycles is Holds {
         Line storage line = _lineOf(account);
         if (line.defaulted) revert AccountDefaulted(account);
         if (line.openedAt == 0) revert NothingOwed(account);
-        if (block.timestamp <= _defaultsAt(line)) revert TermNotPassed(account);
+        // guard: a default waits until every payment made in the grace can have been recorded
+        if (block.timestamp <= _defaultsAt(line) + RECORDING_MAX) revert TermNotPassed(account);
         (uint256 seized,) = _seizeForDebt(line);
         line.totalRepaid += uint112(seized);
         line.defaulted = true;

@@ -17,7 +17,7 @@ export const payerControls = (context: Context): Control[] => [
       const session = sessionIn(context, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
       const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
       const request = shownRequest(context, session) ?? choose(context, session, body)
-      return paymentBody(captureRequest(context, request, capturedMinor))
+      return paymentBody(captureRequest(context, request, capturedMinor, optionalText(body, 'sender') ?? undefined))
     },
   },
   {

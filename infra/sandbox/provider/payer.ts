@@ -29,13 +29,22 @@ export function openRequest(context: Context, session: PaymentSession, channelCo
   return request
 }
 
-/** Captures a payment. An active session sends both webhooks, in random order; an expired one only the payment's. */
-export function captureRequest(context: Context, request: PaymentRequest, capturedMinor: bigint): Payment {
+/**
+ * Captures a payment. An active session sends both webhooks, in random order; an expired one only the payment's. `sender` is
+ * the result of the payer's verification, by default a match or none.
+ */
+export function captureRequest(
+  context: Context,
+  request: PaymentRequest,
+  capturedMinor: bigint,
+  sender?: string,
+): Payment {
   const now = nowText(context)
   const short = context.chance.hits(context.faults.api.wrongAmount) ? 1n : 0n
   const payment = context.book.save('payments', {
     ...newPayment(context, request, now),
     ...authorizedPayment(context, request),
+    ...(sender && { sender }),
     status: 'SUCCEEDED',
     capturedMinor: capturedMinor - short,
     captureId: newId('capture'),

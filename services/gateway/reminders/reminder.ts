@@ -1,3 +1,4 @@
+import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
 
 /**
@@ -21,9 +22,10 @@ export const aheadSeconds = 3 * daySeconds
 export const behindSeconds = 7 * daySeconds
 /**
  * Returns the longest time from the end of the grace period to `defaultsAt`, in seconds: a payment made until then is
- * revocable for a hold and its extensions, and the restored debt has a day. A hold's end is rounded up by at most a fifteenth.
+ * recorded within a week and revocable for a hold and its extensions, and the restored debt has a day. A hold's end is rounded
+ * up by at most a fifteenth.
  */
-export const restoredSeconds = (holdSeconds: number): number => 2 * holdSeconds + 2 * daySeconds
+export const restoredSeconds = (holdSeconds: number): number => recordingSeconds + 2 * holdSeconds + 2 * daySeconds
 
 /**
  * Decides which reminder is due. A delayed reminder is sent only until the next kind's time, while it is

@@ -26,7 +26,7 @@ const repay = (amount: bigint, events: 1 | 2 | 3): Act => ({
 /** Grace in seconds, the contract's minimum. */
 const graceSeconds = 86_400
 /** Shortest pause in seconds for which a draw can default four visits later. */
-export const pauseLeastSeconds = 64_000
+export const pauseLeastSeconds = 500_000
 
 /**
  * Returns terms by which a draw repaid at the next visit is Qualified, at once Short, and three visits later Late;

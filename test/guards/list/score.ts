@@ -212,13 +212,13 @@ export const scoreGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a time of payment is at most a day ago',
+    guard: 'a time of payment is at most a week ago',
     kind: 'contract',
     by: dropped,
     test: {
       file: test('timing'),
       name: 'a cycle repaid by a payment %s is judged by the time of payment',
-      row: 'paid in time and relayed more than a day late',
+      row: 'paid in time and relayed more than a week late',
     },
   },
   {
@@ -240,12 +240,18 @@ export const scoreGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'restored debt cannot be defaulted for a day',
+    guard: 'a default waits until every payment made in the grace can have been recorded',
+    kind: 'contract',
+    by: instead('_defaultsAt(line) + RECORDING_MAX', '_defaultsAt(line)'),
+    test: { file: test('dates'), name: 'markDefault is refused until the last second of the week after defaultsAt' },
+  },
+  {
+    guard: 'restored debt has a day of grace',
     kind: 'contract',
     by: instead('own > usual ? own : usual', 'usual'),
     test: {
       file: test('revocation'),
-      name: 'debt %s is defaulted a day after its restoration or after grace',
+      name: 'the grace of debt %s ends a day after its restoration or as agreed',
       row: 'revoked after the grace period',
     },
   },
@@ -255,7 +261,7 @@ export const scoreGuards: readonly Guard[] = [
     by: instead('(restored < last ? restored : last)', 'restored'),
     test: {
       file: test('revocation'),
-      name: 'debt %s is defaulted a day after its restoration or after grace',
+      name: 'the grace of debt %s ends a day after its restoration or as agreed',
       row: 'that was restored again after the last possible revocation of a payment in time',
     },
   },

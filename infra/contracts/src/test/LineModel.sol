@@ -282,12 +282,13 @@ abstract contract LineModel {
     function _default(uint256 index, uint256 dueAt) internal {
         User storage user = _users[index];
         uint256 usual = dueAt + _graceSeconds;
-        _atMost("default within grace", usual + 1, block.timestamp);
-        // By then every payment that arrived within the grace period could have been revoked.
-        uint256 last = usual + _holdSeconds + 1 days + 2 * _step;
+        // A payment of the last second of grace may be recorded for a week.
+        _atMost("default within a week of grace", usual + 7 days + 1, block.timestamp);
+        // By then every payment that was made within the grace period could have been revoked.
+        uint256 last = usual + 7 days + _holdSeconds + 1 days + 2 * _step;
         uint256 restored = user.restoredAt < last ? user.restoredAt : last;
         if (restored > 0) {
-            _atMost("default of restored debt", restored + 1 days + 1, block.timestamp);
+            _atMost("default of restored debt", restored + 8 days + 1, block.timestamp);
         }
         _round(user);
         uint256 stillOwed = _account(index).drawn;

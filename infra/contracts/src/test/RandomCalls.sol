@@ -208,8 +208,8 @@ contract RandomCalls is LineModel {
         else if (way == 0) op.amount = drawn;
         else if (way == 1) op.amount = _amount(drawn);
         else op.amount = drawn + _amount(10 * AUSD);
-        // The time is from three days ago to a day ahead, or zero.
-        if (repays && _pick(4) > 0) op.paidAt = uint64(block.timestamp + _pick(4 days) - 3 days);
+        // The time is from nine days ago to a day ahead, or zero.
+        if (repays && _pick(4) > 0) op.paidAt = uint64(block.timestamp + _pick(10 days) - 9 days);
     }
 
     function _dataOf(CreditLineTypes.Op memory op) private pure returns (bytes memory) {
