@@ -108,8 +108,8 @@ describe('money whose order waits', () => {
       'free',
     ],
     ['goes on hold if it can be reversed', heldWaiting, none, 'hold'],
-    ['goes on hold although it may go back', heldWaiting, open, 'hold'],
-    ['goes on hold although it has gone back, and is revoked', { ...heldWaiting, ...refunded }, gone, 'hold'],
+    ['goes on a hold that must not end while it may go back', heldWaiting, open, 'extend'],
+    ['goes on a hold that must not end once it has gone back', { ...heldWaiting, ...refunded }, gone, 'extend'],
     ['is free once its order has failed', { ...waiting, state: 'review', ...refunded }, gone, 'free'],
   ])
 })
@@ -149,9 +149,9 @@ describe.each(onHold)('%s on hold', (_, payment) => {
   test.each([
     ['nothing reported', none, 'hold', 'hold', 'free'],
     ['the provider away', 'unread', 'hold', 'extend', 'freeze'],
-    ['a refund pending', open, 'hold', 'extend', 'freeze'],
-    ['a refund made', gone, 'hold', 'extend', 'freeze'],
-    ['a charge that is refunded and may be void', doubtful, 'hold', 'extend', 'freeze'],
+    ['a refund pending', open, 'extend', 'extend', 'freeze'],
+    ['a refund made', gone, 'extend', 'extend', 'freeze'],
+    ['a charge that is refunded and may be void', doubtful, 'extend', 'extend', 'freeze'],
   ] as const)('with %s', (_, reported, early, last, ended) => {
     const phases: readonly HoldPhase[] = ['early', 'last', 'ended']
     expect(phases.map((phase) => stanceOf(payment, reported, phase))).toEqual([early, last, ended])
@@ -160,15 +160,16 @@ describe.each(onHold)('%s on hold', (_, payment) => {
   test('that is being revoked does not end before its revocation is final', () => {
     const revoking = { ...payment, state: 'revoking', creditedAt: new Date(1) } as const
     const phases: readonly HoldPhase[] = ['early', 'last', 'ended']
-    expect(phases.map((phase) => stanceOf(revoking, none, phase))).toEqual(['hold', 'extend', 'freeze'])
+    expect(phases.map((phase) => stanceOf(revoking, 'unread', phase))).toEqual(['extend', 'extend', 'freeze'])
   })
 })
 
-test('in no state is money kept without a report, unless it is on hold', () => {
+test('in no state is money kept without a report, unless it is on hold or being revoked', () => {
   for (const state of paymentStates)
     for (const one of [credited, held, waiting, heldWaiting]) {
       const stance = stanceOf({ ...one, state }, none)
-      expect([state, stance]).toEqual([state, stance === 'hold' ? 'hold' : 'free'])
+      const kept = stance !== 'free'
+      expect([state, stance]).toEqual([state, kept ? (state === 'revoking' ? 'extend' : 'hold') : 'free'])
     }
 })
 

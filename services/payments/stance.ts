@@ -8,7 +8,7 @@ import { atLeastZero, type BackFacts, beyondCeil, mayBeOnHold, most, type Paymen
  */
 export type Stance = 'free' | 'hold' | 'extend' | 'freeze'
 
-/** Where its hold is by the chain's clock. `last`: within the margin before the end. */
+/** Where its hold is by the chain's clock. `last`: within the margin before the end, where what is unknown counts as doubt. */
 export type HoldPhase = 'early' | 'last' | 'ended'
 
 /** What all reports about its charges say. `unread`: the provider could not be asked. */
@@ -27,7 +27,8 @@ export function stanceOf(payment: PaymentFacts & BackFacts, reported: Reported, 
   const isClear = isClearOf(payment, reported)
   switch (phase) {
     case 'early':
-      return 'hold'
+      // guard: a hold does not end while its money is known to be going back
+      return isClear || (reported === 'unread' && payment.state !== 'revoking') ? 'hold' : 'extend'
     case 'last':
       return isClear ? 'hold' : 'extend'
     case 'ended':

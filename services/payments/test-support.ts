@@ -100,7 +100,7 @@ function openOtherServices(clock: () => number) {
       if (isDown) throw new Unavailable('chain-relayer is not there')
       return ok({ wallet: request.wallet, verified, drawn, frozen })
     }
-    if (subject === 'chain.terms') return ok({ cycle: { termSeconds: 30 * 86_400 } })
+    if (subject === 'chain.terms') return ok({ holdSeconds: 60, cycle: { termSeconds: 30 * 86_400 } })
     if (subject === 'indexer.debt') {
       const { owedForDay, openedAt, drawn } = chain
       const blockTime = String(Math.floor(clock() / 1_000))

@@ -87,7 +87,7 @@ export async function followReports(tx: Tx, context: Context, id: string, change
   const kept = await freezeFirst(tx, context, before, { read, change })
   // Both charges are counted, because the report may have named the other charge before.
   const counted = await countOthers(tx, context, kept, read)
-  const payment = await followOwn(tx, context, counted, reportedIn(counted, read), change?.origin)
+  const payment = await followOwn(tx, context, counted, reportedIn(counted, read), change)
   await followStance(tx, context, payment, stanceOf(payment, reportedIn(payment, read)))
 }
 
@@ -192,12 +192,14 @@ async function followOwn(
   context: Context,
   payment: PaymentRow,
   { goneMinor: refundedMinor, isOpen }: Known,
-  origin: ReportOrigin | undefined,
+  change: ReportChange | undefined,
 ): Promise<PaymentRow> {
   const { id } = payment
+  const origin = change?.origin
   const isInDoubt = isOpen || refundedMinor !== payment.refundedMinor
   // A clean refund check covers only the reports that existed at the time.
-  if (isInDoubt && mayBeOnHold(payment) && (payment.refundsCheckedAt || payment.state === 'paid'))
+  // guard: a hold is checked as soon as a report puts its money in doubt
+  if (isInDoubt && mayBeOnHold(payment) && (payment.refundsCheckedAt || payment.state === 'paid' || change))
     await recordPayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
   if (refundedMinor === payment.refundedMinor) return payment
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}

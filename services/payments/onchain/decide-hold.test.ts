@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { decideHold, type HoldFacts, type HoldTerms, planHold } from './decide-hold'
 
-const terms: HoldTerms = { marginMs: 15_000, recheckMs: 20_000, holdRecheckMs: 3_600_000 }
+const terms: HoldTerms = { marginMs: 15_000, keepMs: 30_000, recheckMs: 20_000, holdRecheckMs: 3_600_000 }
 const held: HoldFacts = {
   state: 'held',
   leftMs: 40_000,
@@ -9,6 +9,7 @@ const held: HoldFacts = {
   isRevoking: false,
   isCleared: false,
   isFirstLook: true,
+  isInDoubt: false,
 }
 const ending = { ...held, leftMs: 15_000 }
 const ended = { ...held, state: 'released', leftMs: -1_000 } as const
@@ -22,6 +23,16 @@ describe('before the provider is asked, a hold that', () => {
     [
       'was looked at is left to the chain',
       { ...held, isFirstLook: false },
+      { phase: 'early', mayAsk: false, deadlineMs: 6_000 },
+    ],
+    [
+      'is known to be in doubt is asked about as soon as it can be extended',
+      { ...held, leftMs: 30_000, isFirstLook: false, isInDoubt: true },
+      { phase: 'early', mayAsk: true, deadlineMs: 6_000 },
+    ],
+    [
+      'is known to be in doubt is left to the chain until it can be extended',
+      { ...held, leftMs: 30_001, isFirstLook: false, isInDoubt: true },
       { phase: 'early', mayAsk: false, deadlineMs: 6_000 },
     ],
     [
@@ -64,6 +75,15 @@ describe('before the provider is asked, a hold that', () => {
 describe('once the provider was asked, a hold', () => {
   test.each([
     ['is read again at its margin', 'early', 'hold', 40_000, { next: { sinceStartMs: 25_000 } }],
+    ['in doubt is read again once it can be extended', 'early', 'extend', 40_000, { next: { sinceStartMs: 10_000 } }],
+    ['in doubt is extended as soon as it can be', 'early', 'extend', 30_000, { act: 'extend', next: { inMs: 15_000 } }],
+    [
+      'in doubt of days is read again every hour before it can be extended',
+      'early',
+      'extend',
+      259_200_000,
+      { next: { sinceStartMs: 3_600_000 } },
+    ],
     ['of days is read again after an hour', 'early', 'unasked', 259_200_000, { next: { sinceStartMs: 3_600_000 } }],
     [
       'with nothing on its way back is cleared, and read again after its end',

@@ -12,10 +12,15 @@ export type HoldFacts = {
   /** The last check within the margin found nothing on its way back. */
   readonly isCleared: boolean
   readonly isFirstLook: boolean
+  /** A report says that its money may be going back. */
+  readonly isInDoubt: boolean
 }
 
 export type HoldTerms = {
+  /** Time before the end of a hold within which it is extended unless nothing is on its way back. */
   readonly marginMs: number
+  /** Time before the end of a hold within which it is extended if it is known to be in doubt. */
+  readonly keepMs: number
   readonly recheckMs: number
   readonly holdRecheckMs: number
 }
@@ -27,12 +32,20 @@ type HoldPlan =
 
 /** Time allowed for reading charge, refunds and list, in ms; equal to the timeout of the provider's client. */
 const askMaxMs = 6_000
+/** Longest extension by one call of the contract, in ms. */
+const extensionMaxMs = 3_600_000
+/**
+ * Returns `keepMs`: half an extension, because the contract extends a hold from now on by its own length, and by an hour at
+ * most. So a hold in doubt always ends half an extension later at least, whatever is down until then.
+ */
+export const keepMsOf = (holdMs: number, marginMs: number): number =>
+  Math.max(marginMs, Math.min(holdMs, extensionMaxMs) / 2)
 /** Time after the end of a hold at which it is checked again, in ms: the chain has released it by then. */
 const afterEndMs = 1_500
 
 /** Decides before the provider is asked. */
-export function planHold(facts: HoldFacts, { marginMs }: Pick<HoldTerms, 'marginMs'>): HoldPlan {
-  const { state, leftMs, isReported, isRevoking, isCleared, isFirstLook } = facts
+export function planHold(facts: HoldFacts, { marginMs, keepMs }: Pick<HoldTerms, 'marginMs' | 'keepMs'>): HoldPlan {
+  const { state, leftMs, isReported, isRevoking, isCleared, isFirstLook, isInDoubt } = facts
   if (state === 'revoked') return { act: 'nothing' }
   if (state === 'none') return { act: isReported ? 'reportMissing' : 'await' }
   const mayAsk = !isRevoking
@@ -41,7 +54,8 @@ export function planHold(facts: HoldFacts, { marginMs }: Pick<HoldTerms, 'margin
     return { phase: 'ended', mayAsk, deadlineMs: askMaxMs }
   }
   if (leftMs <= marginMs) return { phase: 'last', mayAsk, deadlineMs: Math.min(askMaxMs, marginMs / 3) }
-  return { phase: 'early', mayAsk: mayAsk && isFirstLook, deadlineMs: Math.min(askMaxMs, leftMs - marginMs) }
+  const isWorthIt = isFirstLook || (isInDoubt && leftMs <= keepMs)
+  return { phase: 'early', mayAsk: mayAsk && isWorthIt, deadlineMs: Math.min(askMaxMs, leftMs - marginMs) }
 }
 
 type HoldOutcome = {
@@ -50,15 +64,19 @@ type HoldOutcome = {
   readonly next?: { readonly inMs: number } | { readonly sinceStartMs: number }
 }
 
-/** Decides once the provider was asked. `unasked`: the budget of this round did not allow it. */
+/** Decides once the provider was asked. `unasked`: the budget of this round did not allow it; early, reports decide then. */
 export function decideHold(
   phase: HoldPhase,
   stance: Stance | 'unasked',
   leftMs: number,
-  { marginMs, recheckMs, holdRecheckMs }: HoldTerms,
+  { marginMs, keepMs, recheckMs, holdRecheckMs }: HoldTerms,
 ): HoldOutcome {
   switch (phase) {
     case 'early':
+      // guard: a hold that is known to be in doubt is extended as soon as that is possible
+      if (stance === 'extend' && leftMs <= keepMs)
+        return { act: 'extend', next: { inMs: Math.min(leftMs - marginMs, recheckMs) } }
+      if (stance === 'extend') return { next: { sinceStartMs: Math.min(leftMs - keepMs, holdRecheckMs) } }
       // The hold is read again long before its end, because the chain's clock need not keep pace with ours.
       return { next: { sinceStartMs: Math.min(leftMs - marginMs, holdRecheckMs) } }
     case 'last':

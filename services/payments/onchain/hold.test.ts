@@ -102,6 +102,26 @@ describe.each([
     await fixture.becomes(early, { state: matured })
   })
 
+  test('is extended half an extension before its end if a refund is known then', async () => {
+    const id = await onHold(kind)
+    const until = holdFor(60)
+    await fixture.recheck(0)
+    fixture.time.aheadMs += 31_000
+    await fixture.control(`payments/${id}/refund`, { status: 'PENDING' })
+    await fixture.list()
+    await fixture.recheck(0)
+    expect(await fixture.subjects(id)).toContain('relay.extend')
+    expect(until * 1_000 - fixture.context.clock()).toBeGreaterThan(fixture.context.holdMarginMs)
+    // The chain has executed the extension, and leaves more than half of it.
+    const extensions = async () => (await fixture.subjects(id)).filter((one) => one === 'relay.extend').length
+    const ordered = await extensions()
+    holdFor(60)
+    await fixture.recheck(20_000)
+    expect(await extensions()).toBe(ordered)
+    await fixture.recheck(20_000)
+    expect(await extensions()).toBeGreaterThan(ordered)
+  })
+
   test('of days is read again every hour, because the chain may be ahead by then', async () => {
     const id = await onHold(kind)
     holdFor(3 * 86_400)

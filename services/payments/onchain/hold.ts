@@ -1,6 +1,6 @@
 import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
-import { ChainHold } from '#shared/messages/chain'
+import { ChainHold, ChainTerms } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
 import { decideMatured } from '../decide'
 import { readFreshList } from '../incoming/fresh-list'
@@ -15,9 +15,9 @@ import type { PaymentRow } from '../payment.table'
 import { recordRefusedLookUp } from '../providers/look-up'
 import { type HoldPhase, type Stance, stanceOf } from '../stance'
 import { orderExtension, takeDecided } from './advance'
-import { decideHold, planHold } from './decide-hold'
+import { decideHold, keepMsOf, planHold } from './decide-hold'
 
-// The provider is asked about a hold twice: when the hold begins and within the margin before its end.
+// The provider is asked about a hold twice: when the hold begins and within the margin before its end; in doubt more often.
 // README.md lists what ends a hold.
 
 /**
@@ -46,15 +46,19 @@ export async function checkHold(
   const { state, until, blockTime } = hold.ok
   // The chain's clock decides. It counts whole seconds, so almost one more second may have passed.
   const leftMs = (Number(until) - Number(blockTime) - 1) * 1_000
+  const isRevoking = payment.state === 'revoking'
+  const isInDoubt = state === 'held' && (isRevoking || (await isDoubtful(context, payment)))
   const facts = {
     state,
     leftMs,
     isReported,
-    isRevoking: payment.state === 'revoking',
+    isRevoking,
     isCleared: payment.refundsCheckedAt !== null,
     isFirstLook: payment.checks <= 1,
+    isInDoubt,
   }
-  const plan = planHold(facts, { marginMs })
+  const keepMs = state === 'held' ? await readKeepMs(context) : marginMs
+  const plan = planHold(facts, { marginMs, keepMs })
   if ('act' in plan) {
     if (plan.act === 'reportMissing')
       context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
@@ -62,10 +66,12 @@ export async function checkHold(
     return plan.act === 'await' && (await isDoubtful(context, payment)) ? after(recheckMs) : undefined
   }
   const { phase } = plan
-  let stance: Stance | 'unasked' = stanceOf(payment, 'unread', phase)
-  if (plan.mayAsk) stance = mayAsk(phase !== 'early') ? await askStance(context, payment, plan) : 'unasked'
+  const unread = phase === 'early' && isInDoubt ? 'extend' : stanceOf(payment, 'unread', phase)
+  let stance: Stance | 'unasked' = unread
+  if (plan.mayAsk && mayAsk(phase !== 'early')) stance = await askStance(context, payment, { ...plan, unread })
+  else if (plan.mayAsk && phase !== 'early') stance = 'unasked'
   failpoint('payments:hold-asked')
-  const { act, next } = decideHold(phase, stance, leftMs, { marginMs, recheckMs, holdRecheckMs })
+  const { act, next } = decideHold(phase, stance, leftMs, { marginMs, keepMs, recheckMs, holdRecheckMs })
   if (act === 'mature') await mature(context, payment)
   if (act === 'extend') await extend(context, payment, until!)
   if (act === 'freeze') await keepFrozen(context, payment)
@@ -74,13 +80,18 @@ export async function checkHold(
   return 'inMs' in next ? after(next.inMs) : new Date(Math.max(clock(), startedAt + next.sinceStartMs))
 }
 
-/** Asks the provider for everything about the payment. What could not be read in time counts as doubt. */
+/** Returns `keepMs` of `HoldTerms`; the margin if the contract's terms cannot be read. */
+async function readKeepMs(context: Context): Promise<number> {
+  const terms = await askOr(context, ChainTerms, {}, 'chain_unavailable')
+  return 'ok' in terms ? keepMsOf(terms.ok.holdSeconds * 1_000, context.holdMarginMs) : context.holdMarginMs
+}
+
+/** Asks the provider for everything about the payment. Returns `unread` if that is impossible in time. */
 async function askStance(
   context: Context,
   payment: PaymentRow,
-  { phase, deadlineMs }: { readonly phase: HoldPhase; readonly deadlineMs: number },
+  { phase, deadlineMs, unread }: { readonly phase: HoldPhase; readonly deadlineMs: number; readonly unread: Stance },
 ): Promise<Stance> {
-  const unread = stanceOf(payment, 'unread', phase)
   try {
     await within(receiveAll(context, payment), deadlineMs, 'refunds')
   } catch (error) {
@@ -99,7 +110,7 @@ async function askStance(
 const isDoubtful = (context: Context, payment: PaymentRow): Promise<boolean> =>
   context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
-    return row?.state === 'paid' && stanceOf(row, await reportedOf(tx, row), 'ended') === 'freeze'
+    return row !== undefined && stanceOf(row, await reportedOf(tx, row), 'ended') === 'freeze'
   })
 
 /** Receives charge, refunds and list rows of a payment. Throws if one of them cannot be read. */

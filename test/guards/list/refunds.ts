@@ -32,6 +32,33 @@ export const refundGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'a hold does not end while its money is known to be going back',
+    kind: 'decision',
+    by: instead("'hold' : 'extend'", "'hold' : 'hold'"),
+    test: {
+      file: at('onchain/hold.test.ts'),
+      name: 'is extended half an extension before its end if a refund is known then',
+    },
+  },
+  {
+    guard: 'a hold that is known to be in doubt is extended as soon as that is possible',
+    kind: 'decision',
+    by: dropped,
+    test: {
+      file: at('onchain/hold.test.ts'),
+      name: 'is extended half an extension before its end if a refund is known then',
+    },
+  },
+  {
+    guard: 'a hold is checked as soon as a report puts its money in doubt',
+    kind: 'decision',
+    by: instead(' || change', ''),
+    test: {
+      file: at('onchain/hold.test.ts'),
+      name: 'is extended half an extension before its end if a refund is known then',
+    },
+  },
+  {
     guard: 'a response counts only for the hold end it was requested for',
     kind: 'evidence',
     by: without('refundsCheckedAt'),

@@ -95,7 +95,7 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
       return ok({ owedForDay: String(owedBy(around, request.wallet!)), openedAt: null, blockTime })
     }
     case 'chain.terms':
-      return ok({ cycle: { termSeconds: 86_400 } })
+      return ok({ holdSeconds: 30, cycle: { termSeconds: 86_400 } })
     case 'chain.hold':
       return ok(holdOf(chain, request.refId!))
     case 'chain.authorization.check':
