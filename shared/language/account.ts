@@ -70,9 +70,9 @@ export const accountTexts = {
     ms: 'Tarikh akhir bayaran anda ialah {dueAt}. Sila bayar sebelum atau pada {defaultsAt}, atau pinjaman anda boleh diisytiharkan ingkar bayar.',
   },
   'due.after_grace': {
-    en: 'Your repayment was due on {dueAt}. Repay now: your debt may be marked as defaulted at any time.',
-    id: 'Pinjaman Anda jatuh tempo pada {dueAt}. Bayar sekarang: pinjaman Anda dapat dinyatakan gagal bayar kapan saja.',
-    ms: 'Tarikh akhir bayaran anda ialah {dueAt}. Sila bayar sekarang: pinjaman anda boleh diisytiharkan ingkar bayar pada bila-bila masa.',
+    en: 'Your repayment was due on {dueAt}. Repay now, or your debt may be marked as defaulted.',
+    id: 'Pinjaman Anda jatuh tempo pada {dueAt}. Bayar sekarang, atau pinjaman Anda dapat dinyatakan gagal bayar.',
+    ms: 'Tarikh akhir bayaran anda ialah {dueAt}. Sila bayar sekarang, atau pinjaman anda boleh diisytiharkan ingkar bayar.',
   },
 
   'held.collateral': {
