@@ -248,7 +248,7 @@ export const scoreGuards: readonly Guard[] = [
   {
     guard: 'restored debt has a day of grace',
     kind: 'contract',
-    by: instead('own > usual ? own : usual', 'usual'),
+    by: instead('own > usual ? own : usual', 'own > usual ? usual : usual'),
     test: {
       file: test('revocation'),
       name: 'the grace of debt %s ends a day after its restoration or as agreed',
@@ -258,7 +258,7 @@ export const scoreGuards: readonly Guard[] = [
   {
     guard: 'a restoration delays no default beyond the last possible revocation',
     kind: 'contract',
-    by: instead('(restored < last ? restored : last)', 'restored'),
+    by: instead('restored < last ? restored : last', 'restored < last ? restored : restored'),
     test: {
       file: test('revocation'),
       name: 'the grace of debt %s ends a day after its restoration or as agreed',
