@@ -11,6 +11,6 @@ const env = {
 onOneStack(() => ({ proxied: true, env, terms }), {
   'rpc-relayer': () => import('./rpc-relayer.suite'),
   'rpc-reader': () => import('./rpc-reader.suite'),
-  // This suite is last because it moves the chain's clock by a day.
+  // This suite is last because it moves the chain's clock by days.
   record: () => import('../journeys/record.suite'),
 })

@@ -12,7 +12,7 @@ export type HoldFacts = {
   /** The last check within the margin found nothing on its way back. */
   readonly isCleared: boolean
   readonly isFirstLook: boolean
-  /** A report says that its money may be going back. */
+  /** A refund or dispute of its money is known, or part of it has gone back. */
   readonly isInDoubt: boolean
 }
 
