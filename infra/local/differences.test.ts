@@ -13,9 +13,6 @@ describe('the table of differences', () => {
     (setting, one) => {
       expect(names.filter((name) => setting in processes[name]!)).not.toEqual([])
       expect(one.here).not.toBe(deployedInstead(one))
-      const values = names.map((name) => deployedValue(name, setting)).filter((value) => value !== undefined)
-      // A row without words for the deployment takes its value from there, so every process must agree on it.
-      if (one.deployed === undefined) expect(new Set(values).size).toBe(1)
     },
   )
 

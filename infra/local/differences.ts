@@ -56,6 +56,41 @@ export const differences: readonly Difference[] = [
     reason: 'the console can act as user, bank, provider and chain',
   },
   {
+    setting: 'RATE_LIMIT_PUBLIC_PER_MINUTE',
+    here: '6000',
+    reason: 'all callers on this machine have one address',
+  },
+  {
+    setting: 'RATE_LIMIT_SIGNED_PER_MINUTE',
+    here: '6000',
+    reason: 'a script may use one wallet for everything',
+  },
+  {
+    setting: 'TOPUP_DAY_COUNT_MAX',
+    here: '1000',
+    reason: 'the same',
+  },
+  {
+    setting: 'CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX',
+    here: '1000',
+    reason: 'the sandbox refuses one account number, which all users share',
+  },
+  {
+    setting: 'PROVIDER_REQUESTS_PER_MINUTE',
+    here: '60000',
+    reason: 'the sandbox does not limit calls',
+  },
+  {
+    setting: 'RPC_REQUESTS_PER_SECOND',
+    here: '100000',
+    reason: 'nor does the chain on this machine',
+  },
+  {
+    setting: 'RPC_ETH_CALLS_PER_SECOND',
+    here: '100000',
+    reason: 'the same',
+  },
+  {
     setting: 'DRAIN_MS',
     here: '0',
     reason: 'no load balancer has to notice that the gateway stops',
@@ -64,9 +99,11 @@ export const differences: readonly Difference[] = [
 
 const processNames = Object.keys(processes)
 
-/** Returns what a deployment has instead. */
-export const deployedInstead = ({ setting, deployed }: Difference): string =>
-  deployed ?? processNames.map((name) => deployedValue(name, setting)).find((value) => value !== undefined) ?? 'its own'
+/** Returns what a deployment has instead, for some settings with one value for each process. */
+export const deployedInstead = ({ setting, deployed }: Difference): string => {
+  const values = processNames.flatMap((name) => deployedValue(name, setting) ?? [])
+  return deployed ?? ([...new Set(values)].join(' or ') || 'its own')
+}
 
 /** Returns the settings of a process that are a deployment's but not its defaults, and those of the table. */
 export const settingsHere = (process: string): Record<string, string> => ({

@@ -107,8 +107,8 @@ export function reducedTo(
 }
 
 /**
- * Longest wait of a late settlement for a rate, in ms. The contract takes a time of payment that is at most a day ago, and
- * the rest of the day is for the chain.
+ * Longest wait of a late settlement for a rate, in ms. The borrower knows within a day, and the contract takes the time of
+ * payment for a week.
  */
 const rateWaitMaxMs = 20 * 3_600_000
 

@@ -24,7 +24,7 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-const because = ['--reason', 'ticket 45', '--by', 'sari']
+const because = ['--reason', 'the sender was checked', '--by', 'sari']
 const run = async (...words: string[]) => expect(await operate(stack, ...words, ...because)).toMatchObject({ code: 0 })
 
 type Delay = {
