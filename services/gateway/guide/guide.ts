@@ -18,6 +18,7 @@ const pages = [
   { slug: 'record', about: 'the public credit record of a wallet' },
   { slug: 'events', about: 'read events, such as reminders of due debts, in a push service' },
   { slug: 'webhooks', about: 'simulate the payer and the providers in test mode' },
+  { slug: 'versions', about: 'what may be added, and what stays' },
   { slug: 'errors', about: 'every error code and how to handle it' },
 ] as const
 
