@@ -59,9 +59,9 @@ describe('a send whose gas the relayer pays', () => {
   })
 
   const places = [
-    ['the credit line', 'creditLine', 'authorization.to must not be the credit line'],
-    ['the treasury', 'treasury', 'authorization.to must not be the treasury'],
-    ['the token', 'ausd', 'authorization.to must not be the token contract'],
+    ['the credit line', 'creditLine', 'This address cannot receive AUSD.'],
+    ['the treasury', 'treasury', 'This address cannot receive AUSD.'],
+    ['the token', 'ausd', 'This address cannot receive AUSD.'],
   ] as const
 
   test.each(places)('is refused if it moves AUSD to %s', async (_, place, error) => {

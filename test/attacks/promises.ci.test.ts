@@ -155,7 +155,7 @@ test('a debt that was drawn today can be settled only if the treasury covers it 
     status: 503,
     code: 'treasury_empty',
     waits: true,
-    error: "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
+    error: "We can't settle this debt right now. Try again later, or repay it from the AUSD in your wallet.",
   })
   // Of the AUSD, 3.2 are committed, and an unpaid settlement may hold half of the rest.
   await treasuryHas(topupMicro + 8_000_000n - 1n)

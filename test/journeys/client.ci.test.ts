@@ -145,6 +145,7 @@ describe('a refusal', () => {
         status: 400,
         message: 'This quote is not valid. Request a new one.',
         requestId: expect.stringMatching(/./),
+        serverMs: expect.any(Number),
       },
     })
   })

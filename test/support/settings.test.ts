@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { deployedValue } from '#infra/configuration/deployed'
+import { differences } from '#infra/local/differences'
 import { type Changes, liftedLimits, quickChecks, soonerTimes } from './settings'
 import { changesOf } from './stack'
 
@@ -19,7 +20,10 @@ test.each(Object.entries({ soonerTimes, liftedLimits, quickChecks }))(
   },
 )
 
-test("a suite that asks for a deployment's times and limits changes nothing but its own settings", () => {
+test("a suite that asks for a deployment's times and limits gets them, also those that `bun run start` lifts", () => {
   const own = changesOf({ times: 'deployed', limits: 'deployed', env: { payments: { RECHECK_AFTER_MS: '1' } } })
-  expect(settingsOf(own)).toEqual([{ name: 'payments', setting: 'RECHECK_AFTER_MS', value: '1' }])
+  const changed = settingsOf(own).filter(({ name, setting, value }) => value !== deployedValue(name, setting))
+  expect(changed).toEqual([{ name: 'payments', setting: 'RECHECK_AFTER_MS', value: '1' }])
+  const lifted = differences.filter(({ setting }) => /_PER_(?:SECOND|MINUTE)$|_COUNT_MAX$|_DAY_MAX$/.test(setting))
+  for (const { setting } of lifted) expect(settingsOf(own).map((one) => one.setting)).toContain(setting)
 })

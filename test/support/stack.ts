@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
+import { deployedValue } from '#infra/configuration/deployed'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack, type RunningStack, type Stack, type StackOptions } from '#infra/local/stack'
 import { failureOf } from '#platform/command'
@@ -20,6 +21,15 @@ export type SuiteOptions = Partial<StackOptions> & {
   readonly limits?: 'deployed'
 }
 
+/** Returns a deployment's limits of a process, of which `bun run start` lifts some, too. */
+const deployedLimits = (name: (typeof ownProcesses)[number]) =>
+  Object.fromEntries(
+    Object.keys(liftedLimits[name] ?? {}).flatMap((setting) => {
+      const value = deployedValue(name, setting)
+      return value === undefined ? [] : [[setting, value]]
+    }),
+  )
+
 /** Returns the settings of each process: a deployment's, except for what suites change, and `env`. */
 export const changesOf = ({ times, limits, env = quickChecks }: SuiteOptions): Changes =>
   Object.fromEntries(
@@ -27,7 +37,7 @@ export const changesOf = ({ times, limits, env = quickChecks }: SuiteOptions): C
       name,
       {
         ...(times === 'deployed' ? {} : soonerTimes[name]),
-        ...(limits === 'deployed' ? {} : liftedLimits[name]),
+        ...(limits === 'deployed' ? deployedLimits(name) : liftedLimits[name]),
         ...env[name],
       },
     ]),
