@@ -77,6 +77,7 @@ const change: PutBack = {
   asked: [],
   transactions: [],
   erased: new Map(),
+  paidCashouts: [],
   payments: [
     { ...promised('expired'), state: 'expired' },
     { ...promised('paid'), ...paid('paid') },
@@ -159,13 +160,19 @@ test('a restore books each item once, whatever was booked before', async () => {
   expect([...events].sort()).toEqual(['late money came', 'money of no payment', 'put back'])
 })
 
-test('a restore erases again what the backup brings back of an erased wallet, and nothing newer', async () => {
+test('a restore erases again what the backup brings back of an erased wallet, except newer data and the payees of paid cash-outs', async () => {
   // drizzle has replaced the serializers of the other connection.
   const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   const [erased, other] = [`0x${'e'.repeat(40)}`, `0x${'f'.repeat(40)}`]
   const [older, newer] = [new Date('2026-11-01T00:00:00Z'), new Date('2026-11-03T00:00:00Z')]
   const erasedAt = new Date('2026-11-02T00:00:00Z')
-  const insert = async (of: string, id: string, state: string, createdAt: Date) => {
+  const insert = async (
+    of: string,
+    id: string,
+    state: string,
+    createdAt: Date,
+    nextCheckAt: Date | null = createdAt,
+  ) => {
     await sql`insert into payouts.payouts ${sql({
       id,
       state,
@@ -182,7 +189,7 @@ test('a restore erases again what the backup brings back of an erased wallet, an
       bank_details: 'box',
       bank_details_key_id: 'k',
       account_mark: 'mark',
-      next_check_at: createdAt,
+      next_check_at: nextCheckAt,
       created_at: createdAt,
     })}`
     await sql`insert into gateway.identity_links (wallet, provider, provider_ref, created_at)
@@ -194,10 +201,19 @@ test('a restore erases again what the backup brings back of an erased wallet, an
       values (${of}, 'verified', 'persona', 'inq', ${older}, 1)`
     await insert(of, `open-${of}`, 'paying', older)
   }
+  await insert(erased, 'paid', 'paid', older, null)
+  await insert(erased, 'paid-by-provider', 'paying', older)
+  await insert(erased, 'paid-then-reversed', 'paid', older)
   await insert(erased, 'since', 'paying', newer)
   const nothing = { payments: [], paid: [], payouts: [], transactions: [] }
   const asked = [{ wallet: erased, provider: 'persona' }]
-  const again = { ...nothing, since: at, asked, erased: new Map([[erased, erasedAt]]) }
+  const again = {
+    ...nothing,
+    since: at,
+    asked,
+    erased: new Map([[erased, erasedAt]]),
+    paidCashouts: ['paid-by-provider'],
+  }
   await putBack(sql, again)
   await putBack(sql, again)
 
@@ -206,6 +222,9 @@ test('a restore erases again what the backup brings back of an erased wallet, an
   expect(details.map((row) => Object.values(row))).toEqual([
     [`open-${erased}`, '', '', null],
     [`open-${other}`, 'box', 'ID_BCA', 'mark'],
+    ['paid', 'box', 'ID_BCA', null],
+    ['paid-by-provider', 'box', 'ID_BCA', null],
+    ['paid-then-reversed', '', '', null],
     ['since', 'box', 'ID_BCA', 'mark'],
   ])
   const links = await sql`select provider_ref as ref from gateway.identity_links

@@ -306,7 +306,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
   )
 
   test(
-    'from before an erasure: the user stays erased, and the open cash-out of the backup ends without a bank account',
+    'from before an erasure: the user stays erased, and the open cash-out of the backup ends with its payee sealed',
     async () => {
       const payouts = { ...watchful.payouts, REVERSAL_WATCH_MS: '1000' }
       stack = await ownStack({ proxied: true, env: { ...watchful, payouts } })

@@ -2,7 +2,7 @@ import type { Place } from '#infra/operations/place'
 import { finalizedBlock, type LogNode, readAtAny } from '#infra/operations/record/chain-log'
 import { Misconfigured } from '#platform/config'
 import { type BusPlace, readBus } from './bus'
-import type { Erased } from './erased'
+import { type Erased, findPaid } from './erased'
 import { type Explained, explain, type Names, namesWith } from './explain'
 import type { KnownRows } from './known'
 import { blockAt, type LaneTransaction, readLane } from './lane'
@@ -33,6 +33,7 @@ export type RestoreDecision = {
   unexplained: readonly LaneTransaction[]
   undecided: readonly string[]
   erased: Erased
+  paidCashouts: readonly string[]
   names: Names
   treasury: string
 }
@@ -66,6 +67,9 @@ export async function decide(
     const accepted = asked.accept.includes(transaction.hash)
     return { transaction, why, open: !accepted && why.some(({ unexplained }) => unexplained) }
   })
+  const erased = new Map([...asked.erased, ...bus.erased])
+  const restored = payouts.rows.map(({ id, wallet }) => [id, wallet.toLowerCase()] as const)
+  const paidCashouts = await findPaid(erased, new Map([...known.openCashouts, ...restored]), provider)
   const unexplained = sent.flatMap(({ transaction, open }) => (open ? [transaction] : []))
   return {
     known,
@@ -76,7 +80,8 @@ export async function decide(
     unexplained,
     names,
     treasury,
-    erased: new Map([...asked.erased, ...bus.erased]),
+    erased,
+    paidCashouts,
     busLostUntil: bus.since > asked.since ? bus.since : undefined,
     undecided: [
       ...payments.undecided,
@@ -132,7 +137,7 @@ export function tell({ known, busLostUntil, payments, payouts, sent, ...rest }: 
 
 /** Returns what to put back. A transaction that the operator accepted is counted, but explains nothing else. */
 export function changeOf(
-  { payments, payouts, sent, names, treasury, erased }: RestoreDecision,
+  { payments, payouts, sent, names, treasury, erased, paidCashouts }: RestoreDecision,
   since: Date,
   identityProvider: string,
 ): PutBack {
@@ -142,6 +147,7 @@ export function changeOf(
     paid: payments.paid,
     payouts: payouts.rows,
     erased,
+    paidCashouts,
     asked: peopleIn(sent, names).map((wallet) => ({ wallet, provider: identityProvider })),
     transactions: sent.map(({ transaction, why }) => ({
       transaction,

@@ -4,6 +4,7 @@ import { erasure as chainRelayer } from '../../../services/chain-relayer/operati
 import { erasure as gateway } from '../../../services/gateway/users/erase'
 import { erasure as payments } from '../../../services/payments/review/erase'
 import { erasure as payouts } from '../../../services/payouts/person/erase'
+import { paidStatus, type Provider } from './provider'
 
 /** Erased wallets, with the time of the latest erasure. */
 export type Erased = ReadonlyMap<string, Date>
@@ -23,11 +24,29 @@ export function readErased(words: readonly string[]): Erased {
 
 const dialect = new PgDialect()
 
+/**
+ * Finds the cash-outs of erased wallets that a bank has paid, by the provider. Their bank details outlive an erasure, but
+ * the rows of a backup may have them open. Throws if the provider refuses.
+ */
+export async function findPaid(
+  erased: Erased,
+  open: ReadonlyMap<string, string>,
+  { payoutsOf }: Pick<Provider, 'payoutsOf'>,
+): Promise<string[]> {
+  const paid: string[] = []
+  for (const [id, wallet] of open) {
+    if (!erased.has(wallet)) continue
+    const found = await payoutsOf(id)
+    if (found.some(({ status }) => status === paidStatus)) paid.push(id)
+  }
+  return paid
+}
+
 /** Erases the data that a backup from before an erasure has brought back, in the way the services erased it. */
-export async function eraseAgain(tx: TransactionSql, erased: Erased): Promise<void> {
-  for (const [wallet, at] of erased)
+export async function eraseAgain(tx: TransactionSql, erased: Erased, paidCashouts: readonly string[]): Promise<void> {
+  for (const [wallet, erasedAt] of erased)
     for (const { empty } of [chainRelayer, payouts, payments, gateway])
-      for (const statement of empty(wallet, at)) {
+      for (const statement of empty(wallet, { erasedAt, paidCashouts })) {
         const { sql: text, params } = dialect.sqlToQuery(statement)
         await tx.unsafe(text, params as string[])
       }

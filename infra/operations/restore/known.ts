@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Address, Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
+import { inFlightStates } from '../../../services/payouts/cashout'
 
 export type RefPayment = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
 export type LaneInRows = {
@@ -24,6 +25,8 @@ export type KnownRows = {
   uncredited: Map<string, bigint>
   refs: Map<Hex, RefPayment>
   payouts: Set<string>
+  /** Wallets of cash-outs that are in progress, or watched for a reversal, by id. */
+  openCashouts: Map<string, string>
   /** Cash-outs that are stored but not accepted, by `authorizer:nonce` of the take. */
   openings: Map<string, string>
   /** Takes by `authorizer:nonce`, and returns by nonce. */
@@ -73,9 +76,11 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
         authorizer: string
         nonce: string
         isOpening: boolean
+        isOpen: boolean
       }[]
     >`select id, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce,
-        state = 'opening' as "isOpening"
+        state = 'opening' as "isOpening",
+        state = any(${['opening', ...inFlightStates]}) or next_check_at is not null as "isOpen"
       from payouts.payouts where state <> 'expired'`
     const accepted = payouts.filter(({ isOpening }) => !isOpening)
     const openings = payouts.filter(({ isOpening }) => isOpening)
@@ -103,6 +108,7 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
         payments.flatMap(({ id, ref_sequence: sequence, wallet, kind }) => namesOf(id, sequence, wallet, kind)),
       ),
       payouts: new Set(accepted.map(({ id }) => id)),
+      openCashouts: new Map(payouts.flatMap(({ id, wallet, isOpen }) => (isOpen ? [[id, wallet.toLowerCase()]] : []))),
       openings: new Map(openings.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
       takes: new Map(accepted.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
       returns: new Map(accepted.map((row) => [returnNonce(row.id), returnOf(row)])),

@@ -37,7 +37,7 @@ const pay = [{ does: 'pay', wallet: ana, done: true }] as const
 
 async function restored(transaction: LaneTransaction, operations: LostOperation[] = []) {
   const transactions = [{ transaction, operations }]
-  const what = { payments: [], paid: [], payouts: [], erased: new Map(), asked: [], transactions }
+  const what = { payments: [], paid: [], payouts: [], erased: new Map(), paidCashouts: [], asked: [], transactions }
   await putBack(sql, { since: new Date(), ...what } satisfies PutBack)
   const items = [`${lane}:${transaction.nonce}`, ...operations.map(({ cause }) => cause)]
   const rows = await sql<{ account: string; asset: string; amount: string }[]>`

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { refOf } from '#shared/chain/ref'
 import { idFor } from '#shared/ids'
+import { findPaid } from './erased'
 import { findPayments } from './lost-payments'
 import { findPayouts } from './lost-payouts'
 import type { World } from './world'
@@ -32,11 +33,12 @@ const session = (metadata: Record<string, string> | null) => ({
   expires_at: at.toISOString(),
   created: at.toISOString(),
 })
-const payout = (metadata: Record<string, string> | null) => ({
+const payout = (metadata: Record<string, string> | null, status = 'ACCEPTED') => ({
   id: 'disb-1',
   reference_id: payoutId,
   amount: { decimal: '81250' },
   currency: 'IDR',
+  status,
   channel_code: 'ID_BCA',
   created: at.toISOString(),
   metadata,
@@ -69,6 +71,7 @@ const worldOf = (
     uncredited: new Map(),
     refs: new Map(),
     payouts: new Set(),
+    openCashouts: new Map(),
     openings: new Map(given.openings),
     takes: new Map(),
     returns: new Map(),
@@ -239,4 +242,20 @@ describe('a cash-out without a row, or with one from before it was accepted,', (
       expect(found.undecided).toHaveLength(asked)
     },
   )
+})
+
+describe('an open cash-out of an erased wallet', () => {
+  test.each([
+    ['is paid if the provider has paid it', ['SUCCEEDED'], [payoutId]],
+    ['is paid if one of its two payouts was paid', ['FAILED', 'SUCCEEDED'], [payoutId]],
+    ['is not paid if the bank refused it', ['FAILED'], []],
+    ['is not paid if the bank returned the money', ['REVERSED'], []],
+    ['is not paid if the provider has an unfinished payout', ['ACCEPTED'], []],
+    ['is not paid if the provider has no payout', [], []],
+  ])('%s', async (_, statuses, paidIds) => {
+    const { provider } = worldOf({ payouts: statuses.map((status) => payout(null, status)) })
+    const open = new Map([[payoutId, wallet]])
+    expect(await findPaid(new Map([[wallet, at]]), open, provider)).toEqual(paidIds)
+    expect(await findPaid(new Map([[treasury, at]]), open, provider)).toEqual([])
+  })
 })

@@ -30,10 +30,13 @@ const Payout = Type.Object({
   reference_id: Type.String(),
   amount: ProviderNumber,
   currency: Type.String(),
+  status: Type.String(),
   channel_code: Type.String(),
   created: Type.String(),
   metadata: Words,
 })
+/** Status of a payout that a bank has paid, and not returned since. */
+export const paidStatus = 'SUCCEEDED'
 const Payouts = Type.Object({ has_more: Type.Boolean(), data: Type.Array(Payout) })
 
 export type ProviderPlace = {

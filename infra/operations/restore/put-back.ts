@@ -15,6 +15,8 @@ export type PutBack = {
   payouts: readonly LostPayout[]
   /** Wallets erased since the backup. */
   erased: Erased
+  /** Ids of their cash-outs that a bank has paid, but that the rows may have open. */
+  paidCashouts: readonly string[]
   /** Wallets whose identity must be rechecked. */
   asked: readonly { wallet: string; provider: string }[]
   transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
@@ -34,7 +36,7 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
         values (${wallet}, ${provider}, now()) on conflict do nothing`
     for (const { transaction, operations } of what.transactions) await insertTransaction(tx, transaction, operations)
     await readListsAgain(tx, what.since)
-    await eraseAgain(tx, what.erased) // Erasure comes last, because the rows above belong to erased wallets too.
+    await eraseAgain(tx, what.erased, what.paidCashouts) // Erasure comes last, because the rows above belong to erased wallets too.
   })
 
 /** Delay in ms in which the provider's list, with its refunds, is read before a payment is credited. */

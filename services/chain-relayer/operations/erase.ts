@@ -16,9 +16,9 @@ export const erasure = withDeadLetters(
     lock: lockWallet,
     onItsWay: (wallet) => sql`select kind || ' ' || cause || ' is not final on chain' as why
       from ${operations} where wallet = ${wallet} and ${isAwaited}`,
-    empty: (wallet, erasedAt) => [
+    empty: (wallet, repeated) => [
       sql`update ${requests} set reason = ${erasedNote}
-        where wallet = ${wallet} and ${isBefore('asked_at', erasedAt)}`,
+        where wallet = ${wallet} and ${isBefore('asked_at', repeated)}`,
     ],
   },
 )

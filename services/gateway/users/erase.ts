@@ -26,22 +26,22 @@ export const erasure = withDeadLetters(
     lock: lockIdentity,
     onItsWay: (wallet) => sql`select 'an order of the verdict ' || state || ' is not on chain' as why
       from ${identities} where wallet = ${wallet} and check_at is not null`,
-    empty: (wallet, erasedAt) => [
+    empty: (wallet, repeated) => [
       sql`update ${users} set country = null where wallet = ${wallet}`,
       sql`update ${links} set provider_ref = null
-        where wallet = ${wallet} and ${isBefore('created_at', erasedAt)}`,
+        where wallet = ${wallet} and ${isBefore('created_at', repeated)}`,
       sql`update ${rechecks} set progress = null, progressed_at = null, linked_at = null,
           next_check_at = null, failures = 0, updated_at = now()
-        where wallet = ${wallet} and ${isBefore('created_at', erasedAt)}`,
+        where wallet = ${wallet} and ${isBefore('created_at', repeated)}`,
       sql`update ${identities} set provider_ref = null, state = 'reset', decided_at = now(),
           revision = greatest(coalesce(revision, -1) + 1, floor(extract(epoch from now()) * 1000)),
           flag_settled_at = null, flag_failed_at = null, failed_at = null, failure = null, sweeps = 0, check_at = now(),
           updated_at = now()
-        where wallet = ${wallet} and state = 'verified' and ${isBefore('decided_at', erasedAt)}`,
+        where wallet = ${wallet} and state = 'verified' and ${isBefore('decided_at', repeated)}`,
       sql`update ${identities} set state = 'reset', same_as = null
-        where wallet = ${wallet} and state = 'duplicate' and ${isBefore('decided_at', erasedAt)}`,
+        where wallet = ${wallet} and state = 'duplicate' and ${isBefore('decided_at', repeated)}`,
       sql`update ${identities} set provider_ref = null, failure = null, named = '{}'
-        where wallet = ${wallet} and ${isBefore('decided_at', erasedAt)}`,
+        where wallet = ${wallet} and ${isBefore('decided_at', repeated)}`,
     ],
   },
 )

@@ -18,13 +18,13 @@ export const erasure = withDeadLetters(
       from ${payments} where wallet = ${wallet} and ${isExpected(payments)}
       union all select 'the wallet is frozen for a loss' from ${wallets}
         where wallet = ${wallet} and frozen`,
-    empty: (wallet, erasedAt) => [
+    empty: (wallet, repeated) => [
       sql`update ${payments} set checkout_url = null
         where wallet = ${wallet} and checkout_url is not null and not ${isExpected(payments)}
-          and ${isBefore('created_at', erasedAt)}`,
+          and ${isBefore('created_at', repeated)}`,
       sql`update ${resolutions} set reason = ${erasedNote}
         where payment_id in (select id from ${payments} where wallet = ${wallet})
-          and ${isBefore('decided_at', erasedAt)}`,
+          and ${isBefore('decided_at', repeated)}`,
     ],
   },
 )

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { answerErasure } from '#platform/bus/erasing'
-import { quotedList } from '#platform/db/columns'
+import { quotedList, textList } from '#platform/db/columns'
 import { isBefore, withDeadLetters } from '#platform/db/erasure'
 import { personErasures } from '#shared/messages/person'
 import { accountChecks } from '../account-check/check.store'
@@ -22,15 +22,16 @@ export const erasure = withDeadLetters(
       inFlightStates,
     )}) then ' is ' || state else ' is still watched' end as why
       from ${cashouts} where wallet = ${wallet} and ${isOpen}`,
-    empty: (wallet, erasedAt) => {
+    empty: (wallet, repeated) => {
       // After a restore, a finished item may be open again. Its payout is then found by reference, without
       // the bank account, before another is ordered.
-      const isEnded = erasedAt ? isBefore('created_at', erasedAt) : sql`not ${isOpen}`
+      const isEnded = repeated ? isBefore('created_at', repeated) : sql`not ${isOpen}`
+      const isPaid = sql`(state = 'paid' and not ${isOpen} or id = any(${textList(repeated?.paidCashouts ?? [])}))`
       return [
         // The law wants to know for years whom a bank paid. The pruning empties it then.
         sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased', channel_code = ''
           where wallet = ${wallet} and (bank_details_key_id <> 'erased' or channel_code <> '')
-            and ${isEnded} and state <> 'paid'`,
+            and ${isEnded} and not ${isPaid}`,
         // Without its mark an account is shown to nobody, and counts for no limit.
         sql`update ${cashouts} set account_mark = null
           where wallet = ${wallet} and account_mark is not null and ${isEnded}`,

@@ -8,12 +8,19 @@ export type Erasure = {
   readonly lock: (tx: Tx, wallet: `0x${string}`) => Promise<unknown>
   /** Selects `why` for each item of the wallet whose money or order is in progress. */
   readonly onItsWay: (wallet: string) => SQL
-  /** Empties only items that have ended. After a restore, `erasedAt` limits it to rows from before that erasure. */
-  readonly empty: (wallet: string, erasedAt?: Date) => readonly SQL[]
+  /** Empties only items that have ended. */
+  readonly empty: (wallet: string, repeated?: RepeatedErasure) => readonly SQL[]
 }
 
-export const isBefore = (column: string, erasedAt: Date | undefined) =>
-  erasedAt ? sql`${sql.identifier(column)} < ${erasedAt.toISOString()}::timestamptz` : sql`true`
+/** Erasure that is repeated after a restore. It is limited to rows from before `erasedAt`, which may be open again. */
+export type RepeatedErasure = {
+  readonly erasedAt: Date
+  /** Ids of the cash-outs that the rows have open, and that a bank has paid. */
+  readonly paidCashouts: readonly string[]
+}
+
+export const isBefore = (column: string, repeated: RepeatedErasure | undefined) =>
+  repeated ? sql`${sql.identifier(column)} < ${repeated.erasedAt.toISOString()}::timestamptz` : sql`true`
 
 /** Text that replaces a note where one is required. */
 export const erasedNote = 'erased'
@@ -33,9 +40,9 @@ export const withDeadLetters = (
     union all select 'dead letter ' || d.message_id || ' is open' from ${deadLetters} d
     where d.redriven_at is null and ${naming(words(wallet))}`,
   // This statement comes first, because the others empty ids by which a message names the user.
-  empty: (wallet, erasedAt) => [
+  empty: (wallet, repeated) => [
     sql`update ${deadLetters} d set payload = '{}' where d.redriven_at is not null
       and ${naming(words(wallet))}`,
-    ...empty(wallet, erasedAt),
+    ...empty(wallet, repeated),
   ],
 })
