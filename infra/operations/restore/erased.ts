@@ -4,7 +4,7 @@ import { erasure as chainRelayer } from '../../../services/chain-relayer/operati
 import { erasure as gateway } from '../../../services/gateway/users/erase'
 import { erasure as payments } from '../../../services/payments/review/erase'
 import { erasure as payouts } from '../../../services/payouts/person/erase'
-import { paidStatus, type Provider } from './provider'
+import { type Provider, paidStatus } from './provider'
 
 /** Erased wallets, with the time of the latest erasure. */
 export type Erased = ReadonlyMap<string, Date>
