@@ -3,6 +3,8 @@ import { mainnetEndpoints, mainnetValues } from '#infra/configuration/mainnet'
 import { testnetValues } from '#infra/configuration/testnet'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { checkBooks } from '#infra/operations/books/reconcile'
+import { placeOf } from '#infra/operations/place'
 import { type RpcFaults, type WrongAnswer, wrongAnswers } from '#infra/sandbox/rpc-proxy/faults'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { pause } from '#platform/deadline'
@@ -229,7 +231,7 @@ describe('with a good second endpoint and a first one that answers every call of
   })
 
   test.each(methods)(
-    '%s: no request is refused, each top-up is credited once, and the record is right',
+    '%s: no request is refused, each top-up is credited once, the record is right, and the books balance',
     async (method) => {
       const { stack, endpoints } = opened
       const [first] = endpoints as [RpcProxy, RpcProxy]
@@ -254,12 +256,14 @@ describe('with a good second endpoint and a first one that answers every call of
         await expectOnceEach(stack, flows)
         const endedMs = since()
         await servesTruth(stack, person.wallet, 60_000)
+        const rpcUrls = endpoints.map(({ url }) => url)
+        const breaks = await checkBooks({ ...placeOf(stack.info), rpcUrls }, stack.adminUrl)
         stop.abort()
         await looking
         first.setFaults({})
         const { wrong, leftMs, requests, refused } = seen
         rows.push(`| ${method} | ${wrongAnswer} | ${wrong} | ${leftMs} | ${endedMs} | ${requests} | ${refused} |`)
-        expect([wrongAnswer, refused]).toEqual([wrongAnswer, 0])
+        expect([wrongAnswer, refused, breaks]).toEqual([wrongAnswer, 0, []])
       }
     },
   )
