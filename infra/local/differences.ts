@@ -68,7 +68,7 @@ export const differences: readonly Difference[] = [
   {
     setting: 'TOPUP_DAY_COUNT_MAX',
     here: '1000',
-    reason: 'the same',
+    reason: 'such a script pays often',
   },
   {
     setting: 'CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX',
@@ -83,12 +83,12 @@ export const differences: readonly Difference[] = [
   {
     setting: 'RPC_REQUESTS_PER_SECOND',
     here: '100000',
-    reason: 'nor does the chain on this machine',
+    reason: 'the chain on this machine does not limit calls',
   },
   {
     setting: 'RPC_ETH_CALLS_PER_SECOND',
     here: '100000',
-    reason: 'the same',
+    reason: 'it does not limit these either',
   },
   {
     setting: 'DRAIN_MS',
