@@ -5,7 +5,7 @@ import { processes } from '#infra/configuration/processes'
 export type Difference = {
   readonly setting: string
   readonly here: string
-  /** What a deployment has, if its configuration gives no value. */
+  /** Value of a deployment in words, if its configuration gives none. */
   readonly deployed?: string
   readonly reason: string
 }
@@ -99,7 +99,7 @@ export const differences: readonly Difference[] = [
 
 const processNames = Object.keys(processes)
 
-/** Returns what a deployment has instead, for some settings with one value for each process. */
+/** Returns the value of a deployment, or all of them if its processes have several. */
 export const deployedInstead = ({ setting, deployed }: Difference): string => {
   const values = processNames.flatMap((name) => deployedValue(name, setting) ?? [])
   return deployed ?? ([...new Set(values)].join(' or ') || 'its own')
