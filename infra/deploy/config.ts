@@ -56,7 +56,7 @@ const longerThanACycle = (inner: Field<number>): Field<number> => ({
 
 export const fields = {
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two',
     secret: true,
   }),
   DEPLOYMENT: deployment,

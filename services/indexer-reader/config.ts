@@ -6,7 +6,7 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints, best first, at least two; books uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two',
     secret: true,
   }),
   RPC_REQUESTS_PER_SECOND: integer({

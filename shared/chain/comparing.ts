@@ -18,6 +18,8 @@ const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false]
  * state is avoided.
  */
 export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
+  const askers = new Map(endpoints.all.map((one) => [one, askerOf(endpoints, one)]))
+  const askOne: AskOne = (of, call) => askers.get(of)!(call)
   const loops = endpoints.all.map((endpoint): Loop => {
     let wasBehind = false
     let restsUntil = 0
@@ -26,7 +28,7 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
       if (steadyClock() < restsUntil) return
       // Outages are reported by callers, who notice them too.
       try {
-        const isCompared = await compare(endpoints, endpoint, steadyClock() >= historyAt)
+        const isCompared = await compare(endpoints, endpoint, { askOne, withHistory: steadyClock() >= historyAt })
         if (isCompared) historyAt = steadyClock() + historyEveryMs
       } catch {
         restsUntil = steadyClock() + closedMs
@@ -47,8 +49,13 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
   }
 }
 
-async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint, withHistory: boolean): Promise<boolean> {
-  const askOne = (of: RpcEndpoint, call: RpcCall) => askerOf(endpoints, of)(call)
+type AskOne = (of: RpcEndpoint, call: RpcCall) => Promise<unknown>
+
+async function compare(
+  endpoints: RpcEndpoints,
+  endpoint: RpcEndpoint,
+  { askOne, withHistory }: { askOne: AskOne; withHistory: boolean },
+): Promise<boolean> {
   const ask = (call: RpcCall) => askOne(endpoint, call)
   await endpoints.identify(endpoint, ask)
   const isCompared = withHistory && (await endpoints.compareHistory(endpoint, ask))
