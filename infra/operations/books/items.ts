@@ -1,3 +1,4 @@
+import { signedMicro } from './schema.store'
 import { type BookSpan, moment } from './span'
 
 export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
@@ -12,7 +13,7 @@ const linesView = `create or replace temporary view lines as ${journals
 const strayMove = "m.tx_hash || ':' || m.log_index"
 
 /** Signed amount of a movement, positive if AUSD came to the treasury. */
-const signed = "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
+const signed = signedMicro('m')
 
 /** Id of a refund. Some refunds in our rows have only the id of their row in the provider's list. */
 const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id

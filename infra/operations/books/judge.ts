@@ -3,6 +3,7 @@ import { figureTables } from './figures'
 import { itemTables } from './items'
 import { rules } from './rules/catalogue'
 import type { BookRule } from './rules/rule'
+import { signedMicro } from './schema.store'
 import { type BookSpan, checkpoint, moment, readSpan } from './span'
 
 /** Difference that a rule found. The amount is in the asset's minor unit. */
@@ -90,7 +91,7 @@ const totalsBefore = (whole: boolean) => `
 /** Sums of chain movements, with incoming ones positive. */
 const chainSums = (from: string, to: string) => `
   select 'chain' as source, 'treasury' as account, 'AUSD' as asset,
-    sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro else -ausd_micro end) as amount
+    sum(${signedMicro()}) as amount
   from books.chain_moves where block > ${from} and block <= ${to} having count(*) > 0`
 const lineSums = (from: string, to: string) => `
   select journal, account, asset, sum(amount) from lines

@@ -21,6 +21,15 @@ export const checkpoints = schema.table('checkpoints', {
  * others are transfers to or from the treasury.
  */
 export const chainMoveKinds = ['credit', 'repay', 'revoke', 'in', 'out', 'mint', 'burn'] as const
+const intoKinds: readonly (typeof chainMoveKinds)[number][] = ['in', 'mint', 'revoke']
+
+/** Returns true if a movement raises the AUSD of the treasury; every other one lowers it. */
+export const isInto = (kind: (typeof chainMoveKinds)[number]): boolean => intoKinds.includes(kind)
+
+/** Returns the SQL of a movement's AUSD, which is negative if it lowers that of the treasury. `of` is the alias of its table. */
+export const signedMicro = (of = 'chain_moves'): string =>
+  `case when ${of}.kind in (${intoKinds.map((kind) => `'${kind}'`).join(', ')}) then ${of}.ausd_micro else -${of}.ausd_micro end`
+
 export const chainMoves = schema.table(
   'chain_moves',
   {

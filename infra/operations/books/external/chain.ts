@@ -4,10 +4,11 @@ import { finalizedBlock, type LogNode, readAtAny, readLogs } from '#infra/operat
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BlockSpan } from '#shared/chain/halves'
 import type { BooksContext } from '../context'
+import { isInto } from '../schema.store'
 import { findBalance } from './balance.store'
 import { insertMoves, newestMove } from './chain-move.store'
 import { advance, findCheckpoint } from './checkpoint.store'
-import { type AusdMove, isInto, lineTopics, movementsOf, named, transferTopic } from './moves'
+import { type AusdMove, lineTopics, movementsOf, named, transferTopic } from './moves'
 
 const source = 'chain'
 /** Ranges of `logsRangeMax` blocks that one transaction commits. */

@@ -15,9 +15,6 @@ export type AusdMove = {
   readonly held: boolean
 }
 
-/** Returns true if a movement raises the AUSD of the treasury; every other one lowers it. */
-export const isInto = (kind: AusdMove['kind']): boolean => kind === 'in' || kind === 'mint' || kind === 'revoke'
-
 export type BookedContracts = { readonly ausd: Address; readonly creditLine: Address }
 type BookedPlaces = BookedContracts & { readonly treasury: Address }
 

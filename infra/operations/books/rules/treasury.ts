@@ -1,3 +1,4 @@
+import { signedMicro } from '../schema.store'
 import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, sureMs, wentBack } from './rule'
 
 const ahead = (place: string) =>
@@ -36,8 +37,7 @@ export const treasuryRules: readonly BookRule[] = [
         format('at block %s it holds %s, its transfers sum to %s', b.block, b.amount, moved) as about
       from books.balances b cross join lateral (
         select coalesce((select sum(amount) from totals_before where source = 'chain'), 0)
-          + coalesce((select sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro
-              else -ausd_micro end)
+          + coalesce((select sum(${signedMicro()})
             from books.chain_moves where block > ${block} and block <= b.block), 0) as moved) m
       where b.place = 'treasury' and b.block >= ${block} and b.block <= ${readToBlock}
         and b.amount <> moved`,
