@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { fromNow, isOneOf, isOver } from '#platform/db/columns'
 import {
@@ -89,21 +89,23 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
  * Finds a payment by its provider ids. Returns the newest if several share a payment request, which the
  * provider does not do.
  */
-export const findByProviderIds = (
+export async function findByProviderIds(
   db: Db,
   ids: { account: PaymentRow['account']; paymentId: string; paymentRequestId: string | null },
-) => one(db, ids.paymentRequestId === null ? byPayment(ids) : byEither(ids))
+): Promise<PaymentRow | undefined> {
+  // Postgres may walk the index of an order from end to end, so the newest is found here.
+  const rows = await db.execute(ids.paymentRequestId === null ? byPayment(ids) : byEither(ids))
+  return rows.map(readPayment).toSorted((a, b) => Number(b.createdAt) - Number(a.createdAt))[0]
+}
 
-const newestOf = (db: PostgresJsDatabase, isIt: SQL) =>
+const ofAccount = (db: PostgresJsDatabase, isIt: SQL) =>
   db
     .select()
     .from(payments)
     .where(and(eq(payments.account, placeholder('account')), isIt))
-    .orderBy(desc(payments.createdAt))
-    .limit(1)
-const byPayment = compiledQuery((db) => newestOf(db, eq(payments.providerPaymentId, placeholder('paymentId'))))
+const byPayment = compiledQuery((db) => ofAccount(db, eq(payments.providerPaymentId, placeholder('paymentId'))))
 const byEither = compiledQuery((db) =>
-  newestOf(
+  ofAccount(
     db,
     sql`(${payments.providerPaymentId} = ${placeholder('paymentId')} or ${payments.paymentRequestId} = ${placeholder('paymentRequestId')})`,
   ),

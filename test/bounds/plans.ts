@@ -45,8 +45,9 @@ async function loadsExplain(url: string): Promise<boolean> {
 
 const entry = /^\S+ \S+ UTC \[\d+\] <(.*?)> LOG: {2}duration: .* plan:\n((?:\t.*\n)+)/gm
 
-export const plansIn = (logFile: string): Ran[] =>
-  [...readFileSync(logFile, 'utf8').matchAll(entry)].map(([, by, plan]) => {
+/** Returns the plans in a part of the log, from a number of characters on. */
+export const plansIn = (logFile: string, from = 0): Ran[] =>
+  [...readFileSync(logFile, 'utf8').slice(from).matchAll(entry)].map(([, by, plan]) => {
     const read = JSON.parse(plan!) as { 'Query Text': string; Plan: Node }
     return { by: by!, text: read['Query Text'].replace(/\s+/g, ' '), scanned: scannedBy(read.Plan) }
   })

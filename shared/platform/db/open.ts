@@ -74,6 +74,9 @@ export function openDatabase(options: {
       statement_timeout: 5_000,
       lock_timeout: options.lockTimeoutMs ?? 2_000,
       idle_in_transaction_session_timeout: 10_000,
+      // Postgres keeps the plan of a prepared statement. One made while its table is small would read the grown table from
+      // end to end until the next analyze.
+      enable_seqscan: 'off',
     },
   })
   const db = drizzle(preparing(sql))
