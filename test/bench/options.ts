@@ -46,7 +46,7 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --samples N       freshness, alone: number of samples (default: 120)
   --seconds N       verify, me, signin, quote, webhook, floods: seconds of each load (default: 10)
   --connections N   verify, me, signin, quote, webhook: connections of the load (default: 16)
-  --topups N        topup, cost, million: number of top-ups (default: 100)
+  --topups N        topup, cost, million: number of top-ups, and of the cash-outs of cost (default: 100)
   --rate N          topup, cost, million: top-ups per second (default: 4)
   --payments N      sustained: top-ups at each of its rates (default: 3000)
   --sends N         sends, x402: number of sends by each relayer (default: 4000)

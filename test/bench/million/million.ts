@@ -8,7 +8,7 @@ import { against, type Figure, figureText } from '../figure'
 import type { Options } from '../options'
 import { quantile } from '../quantile'
 import { benchCost } from '../stack/cost'
-import { countStatements } from '../stack/statements'
+import { countStatements } from '../stack/counts'
 import { benchTopup } from '../stack/topup'
 
 const bench = 'million'

@@ -5,30 +5,33 @@ import { waitUntil } from '#infra/local/wait'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { pause } from '#platform/deadline'
 import { serviceNames } from '#shared/messages/topic'
+import { cashOut, flowsEnding } from '../../support/flows'
 import { verifiedUsers } from '../../support/people'
 import { openCheckout } from '../../support/requests'
 import { against, type Figure } from '../figure'
 import type { Options } from '../options'
 import { arrive } from './arrivals'
+import { type Counts, countStatements, readCounts } from './counts'
 import { watchCredits } from './credits'
 import { processorMs } from './processor-time'
-import { countStatements, statementsSent, transactionsEnded } from './statements'
 
 const bench = 'cost'
 const peopleMax = 40
 const restMs = 20_000
-/** Most top-ups of the warm-up, which compiles the code and lets Postgres analyse the tables. */
+/** Funds of a user for its cash-outs. */
+const cashes = { ausdMicro: 10_000_000_000n }
+/** Most flows of the warm-up, which compiles the code and lets Postgres analyse the tables. */
 const warmUpMax = 200
 /** Processes that are measured: all but the chain and the provider. */
 const measured = [...serviceNames, 'nats-server', 'postgres'] as const
 type Measured = (typeof measured)[number]
 
-/** Measures CPU time and SQL statements of one top-up under load, and of an idle stack. */
+/** Measures what one top-up and one cash-out cost under load, and what an idle stack costs. */
 export async function benchCost(stack: Stack, options: Options): Promise<Figure[]> {
   await using sql = admin(stack)
   await countStatements(stack, sql.client)
   const insertMs = await insertYardstick(stack, sql.client)
-  const people = await verifiedUsers(stack, Math.min(peopleMax, options.topups))
+  const people = await verifiedUsers(stack, Math.min(peopleMax, options.topups), cashes)
   await using credits = watchCredits(stack)
   const outside = outsideOf(stack.info)
   await waitUntil('all verifications to settle', async () => (await listInFlight(sql.client)).length === 0)
@@ -39,74 +42,94 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
       await outside.pay(paymentId, 'QRIS')
       await credits.creditedAt(paymentId)
     })
+  const cashouts = async (count: number) => {
+    const flows = await arrive(count, everyMs, (index) => cashOut(stack, people[index % people.length]!))
+    await flowsEnding(flows, 120_000)
+  }
   await topups(Math.min(warmUpMax, options.topups))
+  await cashouts(Math.min(warmUpMax, options.topups))
   await sql.client`analyze`
   await pause(2 * restMs) // In this pause, connections prepare the statements of an idle stack.
   const rest = await spent(stack, sql.client, () => pause(restMs))
-
-  const load = await spent(stack, sql.client, () => topups(options.topups))
-  const perTopup = (value: number) => value / options.topups
+  const topup = await spent(stack, sql.client, () => topups(options.topups))
+  const cashout = await spent(stack, sql.client, () => cashouts(options.topups))
   const perSecond = (value: number) => value / (restMs / 1_000)
-  const sum = (times: Times) => measured.reduce((all, name) => all + times[name], 0)
-  const each = measured.map(
-    (name): Figure => ({
-      bench,
-      name: `top-up, CPU time of ${name}`,
-      unit: 'ms',
-      value: perTopup(load.times[name]),
-    }),
-  )
   return [
-    {
-      bench,
-      name: 'top-up, CPU time',
-      unit: 'ms',
-      value: perTopup(sum(load.times)),
-      ...against(perTopup(sum(load.times)), insertMs, 'row insert, server and client'),
-      aim: { of: 'value', bound: 'at most', limit: 10 },
-      note: `${options.topups} at ${options.topupsPerSecond}/s`,
-    },
-    ...each,
-    {
-      bench,
-      name: 'top-up, SQL statements',
-      unit: '',
-      value: perTopup(load.statements),
-      aim: { of: 'value', bound: 'at most', limit: 30 },
-      note: `in ${Math.round(perTopup(load.transactions))} transactions`,
-    },
-    {
-      bench,
-      name: 'idle, CPU time',
-      unit: 'ms/s',
-      value: perSecond(sum(rest.times)),
-    },
+    ...figuresOf('top-up', topup, options, {
+      cpu: { ...against(cpuOf(topup) / options.topups, insertMs, 'row insert, server and client'), aim: atMost(10) },
+      statements: { aim: atMost(30) },
+      roundTrips: { aim: atMost(20) },
+      messages: { aim: atMost(24) },
+      providerCalls: { aim: atMost(2) },
+    }),
+    ...figuresOf('cash-out', cashout, options, {}),
+    { bench, name: 'idle, CPU time', unit: 'ms/s', value: perSecond(cpuOf(rest)) },
     {
       bench,
       name: 'idle, SQL transactions',
       unit: 'per second',
-      value: perSecond(rest.transactions),
-      aim: { of: 'value', bound: 'at most', limit: 10 },
+      value: perSecond(rest.counts.transactions),
+      aim: atMost(8),
     },
   ]
 }
 
-type Times = Readonly<Record<Measured, number>>
+const atMost = (limit: number) => ({ of: 'value', bound: 'at most', limit }) as const
 
-async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
+const countNames = {
+  statements: 'SQL statements',
+  roundTrips: 'SQL round trips with begin and commit',
+  transactions: 'SQL transactions',
+  syncs: 'syncs of Postgres to the disk',
+  messages: 'messages into and out of NATS',
+  stored: 'messages stored by JetStream',
+  providerCalls: 'calls of the provider',
+} as const satisfies Record<keyof Counts, string>
+
+/** Returns the figures of one flow. `more` adds aims and yardsticks. */
+function figuresOf(
+  flow: string,
+  { times, counts }: Spent,
+  { topups, topupsPerSecond }: Options,
+  more: Partial<Record<keyof Counts | 'cpu', Partial<Figure>>>,
+): Figure[] {
+  const ms = (value: number) => ({ bench, unit: 'ms', value: value / topups })
+  return [
+    {
+      ...ms(cpuOf({ times })),
+      name: `${flow}, CPU time`,
+      note: `${topups} at ${topupsPerSecond}/s`,
+      ...more.cpu,
+    },
+    ...measured.map((name): Figure => ({ ...ms(times[name]), name: `${flow}, CPU time of ${name}` })),
+    ...Object.entries(countNames).map(
+      ([key, name]): Figure => ({
+        bench,
+        name: `${flow}, ${name}`,
+        unit: '',
+        value: counts[key as keyof Counts] / topups,
+        ...more[key as keyof Counts],
+      }),
+    ),
+  ]
+}
+
+type Times = Readonly<Record<Measured, number>>
+type Spent = { readonly times: Times; readonly counts: Counts }
+
+const cpuOf = ({ times }: Pick<Spent, 'times'>) => measured.reduce((all, name) => all + times[name], 0)
+
+async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>): Promise<Spent> {
   const now = async () => ({
     times: Object.fromEntries(measured.map((name) => [name, processorMs(stack.process(name).pid())])) as Times,
-    statements: await statementsSent(sql),
-    transactions: await transactionsEnded(sql),
+    counts: await readCounts(stack, sql),
   })
   const before = await now()
   await work()
   const after = await now()
-  return {
-    times: Object.fromEntries(measured.map((name) => [name, after.times[name] - before.times[name]])) as Times,
-    statements: after.statements - before.statements,
-    transactions: after.transactions - before.transactions,
-  }
+  const less = <T extends Readonly<Record<string, number>>>(to: T, from: T) =>
+    Object.fromEntries(Object.entries(to).map(([key, value]) => [key, value - from[key]!])) as T
+  return { times: less(after.times, before.times), counts: less(after.counts, before.counts) }
 }
 
 const inserts = 2_000
