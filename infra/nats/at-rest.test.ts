@@ -18,7 +18,7 @@ test.each([
   await using server = await startScratchServer(storeKey)
   await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
   const gateway = await server.connectAs('gateway')
-  await gateway.jetstream().publish(paymentsWebhookSubject('ID', 'dlv_1'), secret)
+  await gateway.jetstream().publish(paymentsWebhookSubject('ID', 'payments', 'dlv_1'), secret)
   await gateway.close()
   await server.stop()
   expect(isReadable(server.storeDir)).toBe(storeKey === '')

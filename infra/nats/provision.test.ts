@@ -19,6 +19,7 @@ import { consumers, streams } from '#infra/nats/topology'
 import { openBus } from '#platform/bus/open'
 import { publish } from '#platform/bus/publish'
 import { questions, topics } from '#shared/messages/catalogue'
+import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 let server: ScratchServer
@@ -171,7 +172,7 @@ describe('a stream', () => {
   )
 
   test.each(questions.map(({ subject }) => subject))('no stream answers requests on %s', async (subject) => {
-    await expect(admin.request(subject, '{}', { timeout: 500 })).rejects.toThrow('503')
+    await expect(admin.request(subject, '{}', { timeout: 20_000 })).rejects.toThrow('503')
   })
 
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
@@ -197,6 +198,19 @@ describe('a stream', () => {
     expect(refusal.err_code).toBe(10077)
     await gateway.close()
     await provision()
+  })
+
+  test.each([
+    ['payments', paymentsWebhookSubject('ID', 'payments', 'dlv_1'), ['payments']],
+    ['payouts', paymentsWebhookSubject('MY', 'payouts', 'dlv_2'), ['payouts']],
+    ['a gateway of the version before', 'webhooks.payments.ID.dlv_3', ['payments', 'payouts']],
+  ])('a delivery of %s is for its reader alone, or for both if it names none', async (_, subject, readers) => {
+    const pendingOf = async (name: string) => (await manager.consumers.info('WEBHOOKS', name)).num_pending
+    const names = ['payments', 'payouts', 'gateway']
+    const before = await Promise.all(names.map(pendingOf))
+    await admin.jetstream().publish(subject, '{}')
+    const after = await Promise.all(names.map(pendingOf))
+    expect(names.filter((_, at) => after[at]! > before[at]!)).toEqual(readers)
   })
 
   test.each(streams.map(({ name }) => name))(

@@ -11,7 +11,7 @@ import {
 import { topics } from '#shared/messages/catalogue'
 import { type RelayKind, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { ServiceName, Topic } from '#shared/messages/topic'
-import { IdentityWebhook, PaymentsWebhook } from '#shared/messages/webhooks'
+import { IdentityWebhook, paymentsWebhooksOf } from '#shared/messages/webhooks'
 
 /** `allow_msg_ttl` lets a message expire by its header `Nats-TTL`; nats 2.29 does not know the setting. */
 export type StreamPlan = Partial<StreamConfig> &
@@ -149,8 +149,8 @@ const external = topics
 
 export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]>> = {
   WEBHOOKS: [
-    reader('payments', [PaymentsWebhook.subject]),
-    reader('payouts', [PaymentsWebhook.subject]),
+    reader('payments', paymentsWebhooksOf('payments')),
+    reader('payouts', paymentsWebhooksOf('payouts')),
     reader('gateway', [IdentityWebhook.subject]),
   ],
   COMMANDS: [reader('chain-relayer', subjectsOf('COMMANDS'))],

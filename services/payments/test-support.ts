@@ -179,7 +179,7 @@ export async function openFixture() {
   const reader = messagesOf(context)
   const deliver = (account: 'ID' | 'MY', body: string, deliveryId: string, receivedAt = new Date().toISOString()) =>
     handle(reader, {
-      subject: paymentsWebhookSubject(account, deliveryId),
+      subject: paymentsWebhookSubject(account, 'payments', deliveryId),
       messageId: deliveryId,
       payload: { account, deliveryId, receivedAt, body },
     })

@@ -153,7 +153,7 @@ export async function openFixture(
   const reader = messagesOf(context, recheck)
   const deliver = (from: 'ID' | 'MY', body: string, deliveryId: string) =>
     handle(reader, {
-      subject: paymentsWebhookSubject(from, deliveryId),
+      subject: paymentsWebhookSubject(from, 'payouts', deliveryId),
       messageId: deliveryId,
       payload: { account: from, deliveryId, receivedAt: new Date().toISOString(), body },
     })

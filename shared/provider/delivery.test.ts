@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { keptDelivery } from './delivery'
+import { keptDelivery, readerOf } from './delivery'
 
 const personal = {
   account_number: '1234567890',
@@ -52,5 +52,22 @@ describe('a stored delivery', () => {
     )
     const long = JSON.stringify({ event: 'x'.repeat(1_000), data: { id: personal } })
     expect(JSON.parse(keptDelivery(long))).toEqual({ event: 'x'.repeat(200), data: { id: {} } })
+  })
+})
+
+describe('the reader of a delivery', () => {
+  test.each(['payout.succeeded', 'payout.cancelled', 'v3_payout.failed', 'payout'])('of %s is payouts', (event) => {
+    expect(readerOf(keptDelivery(JSON.stringify({ event, data: {} })))).toBe('payouts')
+  })
+  test.each([
+    ...['payment.capture', 'payment_session.completed', 'refund.failed', 'dispute.lost', 'payouts_link.paid', ''].map(
+      (event) => JSON.stringify({ event }),
+    ),
+    '{}',
+    '[]',
+    'no json',
+    '{"event":7}',
+  ])('of %s is payments, which records what it does not know', (body) => {
+    expect(readerOf(keptDelivery(body))).toBe('payments')
   })
 })

@@ -1,5 +1,15 @@
 import { asObject, jsonObject } from '#platform/schema'
 
+/** Services that read deliveries. A delivery is for one of them. */
+export const deliveryReaders = ['payments', 'payouts'] as const
+export type DeliveryReader = (typeof deliveryReaders)[number]
+
+/** Returns the reader of a delivery: payouts for every event of a payout, payments for all others, also unknown ones. */
+export function readerOf(body: string): DeliveryReader {
+  const event = jsonObject(body)?.event
+  return typeof event === 'string' && /^(v3_)?payout(\.|$)/.test(event) ? 'payouts' : 'payments'
+}
+
 const used = [
   'id',
   'payment_session_id',

@@ -51,7 +51,7 @@ describe('a dead letter', () => {
     body,
   })
   const buryWebhook = (owner: Owner, id: string, body: string) =>
-    bury(owner, id, paymentsWebhookSubject('ID', id), delivery(body, id))
+    bury(owner, id, paymentsWebhookSubject('ID', 'payments', id), delivery(body, id))
 
   test('is still handled after a redrive without effect, and counts once', async () => {
     const person = await verifiedUser(stack)

@@ -71,7 +71,7 @@ describe('security: the event feed shows only named fields of a message', () => 
     },
   })
   test('the event and our reference of a payment webhook', () => {
-    const subject = paymentsWebhookSubject('ID', 'delivery-1')
+    const subject = paymentsWebhookSubject('ID', 'payments', 'delivery-1')
     const motion = feedEntryOf(subject, { account: 'ID', deliveryId: 'delivery-1', body })
     expect(motion).toEqual({
       flow: 'webhook',
@@ -103,7 +103,7 @@ describe('security: the event feed shows only named fields of a message', () => 
   })
 
   test.each(['not json', '[]', 'null', '{"event":7}'])('a payment webhook with the body %p, as unknown', (raw) => {
-    const subject = paymentsWebhookSubject('MY', 'delivery-1')
+    const subject = paymentsWebhookSubject('MY', 'payments', 'delivery-1')
     const motion = feedEntryOf(subject, { account: 'MY', body: raw })
     expect(motion?.says).toBe('webhook of an unknown kind from MY')
   })

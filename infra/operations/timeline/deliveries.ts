@@ -7,6 +7,7 @@ import { deadAmong, handledAmong, handlingIn } from '#infra/operations/timeline/
 import type { Bus } from '#platform/bus/open'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { providerAccounts } from '#shared/money/pair'
+import { deliveryReaders } from '#shared/provider/delivery'
 
 // A delivery names a payment only in its body, so all deliveries while an item was in progress are searched. Only the
 // event of a body is shown.
@@ -26,7 +27,11 @@ const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
 export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> {
   const manager = await managerOf(bus)
   const found = await Promise.all(
-    providerAccounts.map((account) => messageAt(manager, { last_by_subj: paymentsWebhookSubject(account, id) })),
+    providerAccounts.flatMap((account) =>
+      deliveryReaders.map((reader) =>
+        messageAt(manager, { last_by_subj: paymentsWebhookSubject(account, reader, id) }),
+      ),
+    ),
   )
   return found.flatMap((message) => (message ? namedIn(message.json<Delivery>().body) : []))
 }

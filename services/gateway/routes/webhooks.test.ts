@@ -51,7 +51,7 @@ describe('POST /webhooks/payments', () => {
       receivedAt: new Date(nowMs).toISOString(),
       body: JSON.stringify({ event: 'payout.succeeded', data }),
     } as never)
-    expect(subject).toBe(`webhooks.payments.MY.${payload.deliveryId}`)
+    expect(subject).toBe(`webhooks.payments.MY.payouts.${payload.deliveryId}`)
   })
   test.each<[string, Call, number, string]>([
     ['without a token', { raw: body }, 401, unknownToken],

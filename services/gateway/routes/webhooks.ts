@@ -6,7 +6,7 @@ import { requestId } from '#platform/request-id'
 import { idFor } from '#shared/ids'
 import { identityWebhookSubject, paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { ProviderAccount } from '#shared/money/pair'
-import { keptDelivery } from '#shared/provider/delivery'
+import { keptDelivery, readerOf } from '#shared/provider/delivery'
 import type { Context } from '../context'
 import { parseJson, readBytes } from '../http/body'
 import { inTime } from '../http/deadline'
@@ -41,7 +41,7 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
       const deliveryId = deliveryIdOf(account, name, { text, body })
       const receivedAt = new Date(clock()).toISOString()
       return recordDelivery(context, {
-        subject: paymentsWebhookSubject(account, deliveryId),
+        subject: paymentsWebhookSubject(account, readerOf(body), deliveryId),
         id: deliveryId,
         payload: { account, deliveryId, receivedAt, body },
       })

@@ -29,7 +29,7 @@ const publish = async () => {
       body: body.replace('{id}', deliveryId),
     }
     const sentAt = performance.now()
-    await js.publish(paymentsWebhookSubject('ID', deliveryId), JSON.stringify(payload), {
+    await js.publish(paymentsWebhookSubject('ID', 'payments', deliveryId), JSON.stringify(payload), {
       msgID: deliveryId,
       headers: headers(),
     })

@@ -107,7 +107,7 @@ export function openPayments(
     context,
     deliver: (event: string, data: object, messageId: string) =>
       handle(reader, {
-        subject: paymentsWebhookSubject('ID', messageId),
+        subject: paymentsWebhookSubject('ID', 'payments', messageId),
         messageId,
         payload: {
           account: 'ID',

@@ -120,7 +120,7 @@ export function openPayouts(
       openCashouts(context).answer(request) as Promise<{ ok?: object; refused?: string }>,
     deliver: (payoutId: string, messageId: string) =>
       handle(reader, {
-        subject: paymentsWebhookSubject('ID', messageId),
+        subject: paymentsWebhookSubject('ID', 'payouts', messageId),
         messageId,
         payload: {
           account: 'ID',

@@ -1,4 +1,5 @@
 import { asObject, jsonObject } from '#platform/schema'
+import { readerOf } from '#shared/provider/delivery'
 import type { Hint } from '../../provider'
 
 type Json = Record<string, unknown>
@@ -11,14 +12,13 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
   ['payment_request', hint('payment_request', 'paymentRequestId', 'payment_request_id', 'id')],
   ['refund', refundHint],
   ['dispute', disputeHint],
-  ['payout', () => ({ about: 'payout' }) as const],
-  ['v3_payout', () => ({ about: 'payout' }) as const],
 ])
 
 /** Ids of an object, the most specific first. */
 const idKeys = ['id', 'dispute_id', 'refund_id', 'payout_id', 'payment_session_id', 'payment_id', 'payment_request_id']
 
 export function readDelivery(body: string): Hint {
+  if (readerOf(body) === 'payouts') return { about: 'payout' }
   const envelope = jsonObject(body)
   const event = wordFrom(envelope?.event)
   const outer = asObject(envelope?.data)
