@@ -122,8 +122,8 @@ export type CancelOutcome = 'closed' | 'completed' | 'unknown'
  * our own key.
  */
 export type Hint =
-  | ({ about: 'checkout'; checkoutId: string } & Named)
-  | ({ about: 'payment'; paymentId: string } & Named)
+  | ({ about: 'checkout'; checkoutId: string } & Paid & Named)
+  | ({ about: 'payment'; paymentId: string } & Paid & Named)
   | ({ about: 'payment_request'; paymentRequestId: string } & Named)
   | ({ about: 'refund'; refundId: string } & PaymentNamed & Named)
   | ({ about: 'dispute'; disputeId: string } & PaymentNamed & Named)
@@ -133,6 +133,9 @@ export type Hint =
 
 /** Ids of the payment that a refund or dispute is about. `paymentId` may be the id of the payment request. */
 type PaymentNamed = { paymentId: string | null; paymentRequestId: string | null }
+
+/** Id of the payment that the webhook says has succeeded. */
+type Paid = { paidBy?: string }
 
 /** Our reference, if the webhook has one. Webhooks with the same reference are processed in order. */
 type Named = { reference?: string }

@@ -75,3 +75,43 @@ describe('a webhook that contradicts the provider', () => {
     expect(await fixture.row(id)).toMatchObject({ state: 'held', refundedMinor: 0n })
   })
 })
+
+describe('the second webhook of one payment', () => {
+  const paid = async () => {
+    const answer = await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() })
+    const id = answer.ok!.paymentId
+    const { payment_id } = await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    await fixture.becomes(id, { state: 'paid' })
+    const { checkoutId } = (await fixture.row(id))!
+    return { id, payment_id: payment_id as string, checkoutId }
+  }
+  const deliver = async (event: string, data: object) => {
+    await fixture.control('faults', { api: { errorRate: 1 } })
+    const outcome = await fixture.deliver('ID', JSON.stringify({ event, data }), crypto.randomUUID())
+    await fixture.control('faults', {})
+    return outcome
+  }
+  const asksProvider = { retryInMs: expect.anything() }
+
+  test('is done without a look-up, whether it is of the checkout or of the payment', async () => {
+    const { id, payment_id, checkoutId } = await paid()
+    const data = { payment_id, payment_session_id: checkoutId, reference_id: id }
+    expect(await deliver('payment.capture', data)).toBe('done')
+    expect(await deliver('payment_session.completed', data)).toBe('done')
+  })
+
+  test('is looked up if it is of another payment, names no payment, or says anything else', async () => {
+    const { id, payment_id, checkoutId } = await paid()
+    const data = { payment_id, payment_session_id: checkoutId, reference_id: id }
+    expect(await deliver('payment.capture', { ...data, payment_id: 'py-second' })).toMatchObject(asksProvider)
+    expect(await deliver('payment_session.completed', { ...data, payment_id: '' })).toMatchObject(asksProvider)
+    expect(await deliver('payment.failure', data)).toMatchObject(asksProvider)
+    expect(await deliver('payment_session.expired', data)).toMatchObject(asksProvider)
+  })
+
+  test('is looked up if it arrives later, because the payment may have changed', async () => {
+    const { id, payment_id } = await paid()
+    fixture.time.aheadMs += 11_000
+    expect(await deliver('payment.capture', { payment_id, reference_id: id })).toMatchObject(asksProvider)
+  })
+})

@@ -1,5 +1,5 @@
 import { type Reaction, reactTo } from '#platform/bus/reaction'
-import { ageMs } from '#platform/clock'
+import { ageMs, isRecent } from '#platform/clock'
 import type { Db, Tx } from '#platform/db/open'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
@@ -24,7 +24,7 @@ type WebhookFacts = FetchedCheckout & {
   readonly isNamed?: boolean
   readonly isUnpaid?: boolean
 }
-type ReadWebhook = WebhookFacts & { hint: Hint }
+type ReadWebhook = WebhookFacts & { hint: Hint; isKnown?: true }
 
 export const webhookReactions = (context: Context): Reaction[] => [
   reactTo<typeof PaymentsWebhook, ReadWebhook>(PaymentsWebhook, {
@@ -37,6 +37,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
     },
     find: async ({ account, body, receivedAt }) => {
       const hint = context.provider.readDelivery(body)
+      if (await isJustReceived(context, account, hint)) return { hint, isKnown: true }
       const facts = await fetchFacts(context, account, hint).catch((error) =>
         noSuchObject(context, account, hint, error),
       )
@@ -47,9 +48,29 @@ export const webhookReactions = (context: Context): Reaction[] => [
       }
       return { hint, ...facts }
     },
-    apply: (tx, delivery, read) => receive(tx, context, delivery, read),
+    apply: async (tx, delivery, read) => {
+      if (!read.isKnown) await receive(tx, context, delivery, read)
+    },
   }),
 ]
+
+/** Time after the receipt of a payment in which the other webhook of the same moment arrives, in ms. */
+const sameMomentMs = 10_000
+
+/**
+ * Returns true if the webhook says only that a payment has succeeded which was received a moment ago. The provider
+ * sends one webhook of the checkout and one of the payment. Whatever else has become of the payment is told by other
+ * webhooks, rechecks and the list.
+ */
+async function isJustReceived(context: Context, account: Delivery['account'], hint: Hint): Promise<boolean> {
+  if (!('paidBy' in hint) || !hint.paidBy) return false
+  const payment = await context.database.read((db) => findNamed(db, account, hint))
+  return (
+    payment?.providerPaymentId === hint.paidBy &&
+    (payment.state === 'paid' || payment.state === 'credited' || payment.state === 'held') &&
+    isRecent(payment.updatedAt.getTime(), context.clock(), sameMomentMs)
+  )
+}
 
 async function fetchFacts(context: Context, account: Delivery['account'], hint: Hint): Promise<WebhookFacts> {
   const { provider } = context

@@ -24,7 +24,12 @@ describe('a webhook of Xendit', () => {
     [
       'payment.capture',
       { payment_id: 'py-1', reference_id: 'pay_1' },
-      { about: 'payment', paymentId: 'py-1', reference: 'pay_1' },
+      { about: 'payment', paymentId: 'py-1', reference: 'pay_1', paidBy: 'py-1' },
+    ],
+    [
+      'payment_session.completed',
+      { payment_session_id: 'ps-1', payment_id: 'py-1' },
+      { about: 'checkout', checkoutId: 'ps-1', paidBy: 'py-1' },
     ],
     [
       'refund.succeeded',

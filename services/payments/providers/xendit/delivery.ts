@@ -14,6 +14,9 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
   ['dispute', disputeHint],
 ])
 
+/** Events that a paid checkout and its payment send at the same moment. */
+const paidEvents: ReadonlySet<string> = new Set(['payment.capture', 'payment_session.completed'])
+
 /** Ids of an object, the most specific first. */
 const idKeys = ['id', 'dispute_id', 'refund_id', 'payout_id', 'payment_session_id', 'payment_id', 'payment_request_id']
 
@@ -27,7 +30,10 @@ export function readDelivery(body: string): Hint {
   const read = families.get(event.split('.')[0] ?? '')
   const objects = [data, outer, envelope].filter((one) => one !== undefined)
   const object = objects.flatMap((one) => [...idKeys, 'reference_id'].flatMap((key) => idAt(one, key) ?? []))[0] ?? null
-  return (data && read?.(data)) ?? { about: 'unknown', event, object }
+  const hint = data && read?.(data)
+  if (!hint) return { about: 'unknown', event, object }
+  const paidBy = data && paidEvents.has(event) ? idAt(data, 'payment_id') : undefined
+  return paidBy === undefined ? hint : ({ ...hint, paidBy } as Hint)
 }
 
 /** Returns the event name without control characters, which Postgres rejects. */
