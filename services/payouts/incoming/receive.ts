@@ -86,12 +86,12 @@ async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, eviden
       const isNew = cashout.providerPayoutId !== payoutId
       const differs = step.odd === 'payout_differs'
       const providerStatus = differs ? (isNew ? null : cashout.providerStatus) : word
-      await recordCashout(tx, id, { providerPayoutId: payoutId, providerStatus })
+      await recordWord(tx, cashout, { providerPayoutId: payoutId, providerStatus })
     }
     return step
   }
   await bookFitting(tx, evidence)
-  await recordCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
+  await recordWord(tx, cashout, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
   if ('stay' in step) return step
   if (step.next === 'paid') await becomePaid(tx, context, cashout)
   else
@@ -100,6 +100,17 @@ async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, eviden
       failureCode: failureCode ?? word,
     })
   return step
+}
+
+/** Records what the provider said, if it is news: webhooks and rechecks repeat it several times for each cash-out. */
+async function recordWord(
+  tx: Tx,
+  cashout: Cashout,
+  said: { providerPayoutId: string; providerStatus?: string | null },
+): Promise<void> {
+  const { providerPayoutId, providerStatus } = { ...cashout, ...said }
+  if (providerPayoutId === cashout.providerPayoutId && providerStatus === cashout.providerStatus) return
+  await recordCashout(tx, cashout.id, said)
 }
 
 async function becomePaid(tx: Tx, { recheckAfterMs, log }: Context, before: Cashout): Promise<void> {
