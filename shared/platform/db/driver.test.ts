@@ -104,6 +104,89 @@ describe('a transaction has its connection to itself', () => {
   })
 })
 
+describe('BEGIN travels with the first statement of its transaction', () => {
+  test('so that a transaction of one statement needs two round trips', async () => {
+    const { hostname, port } = new URL(server.adminUrl)
+    let held = Promise.resolve()
+    let said = ''
+    const relay = createServer((client) => {
+      const upstream = connect(Number(port), hostname)
+      client.on('data', (bytes) => {
+        said += bytes.toString('latin1')
+        upstream.write(bytes)
+      })
+      upstream.on('data', (bytes) => void held.then(() => client.write(bytes)))
+      upstream.on('close', () => client.destroy())
+      client.on('close', () => upstream.destroy())
+    })
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
+    const url = new URL(server.adminUrl)
+    url.port = String((relay.address() as AddressInfo).port)
+    const client = postgres(url.href, { max: 1, onnotice: () => {} })
+    await client`select 1`
+    const release = Promise.withResolvers<void>()
+    held = release.promise
+    const going = client.begin((tx) => tx`insert into kept values ('in one go')`)
+    await waitUntil('BEGIN and the statement, without an answer', () => /begin.*in one go/s.test(said))
+    release.resolve()
+    await going
+    expect(await count('in one go')).toBe(1)
+    await client.end({ timeout: 1 })
+    relay.close()
+  })
+
+  test('and if it fails, no statement of the transaction takes effect, on this or another connection', async () => {
+    for (const max of [1, 2]) {
+      const client = driver({ max })
+      await Promise.all(Array.from({ length: max }, () => client`select pg_sleep(0.05)`))
+      const words: unknown[] = []
+      const going = client.begin('nonsense', async (tx) => {
+        words.push(await outcomeOf(tx`insert into kept values ('unbegun')`))
+        words.push(await outcomeOf(tx`insert into kept values ('unbegun')`))
+      })
+      expect(await outcomeOf(going)).toMatch(/syntax error/)
+      expect(words).toEqual([expect.stringMatching(/syntax error/), expect.stringMatching(/CONNECTION_ENDED/)])
+      expect(await count('unbegun')).toBe(0)
+      await client.begin((tx) => tx`insert into kept values ('begun')`)
+      expect(await count('begun')).toBe(max)
+      await client.end({ timeout: 1 })
+    }
+  })
+
+  test('even if the driver cannot send the first one', async () => {
+    const client = driver()
+    const going = client.begin(async (tx) => {
+      const unsent = await outcomeOf(tx`insert into kept values (${undefined as never})`)
+      expect(unsent).toMatch(/UNDEFINED_VALUE/)
+      await tx`insert into kept values ('second')`
+      throw new Error('back')
+    })
+    expect(await outcomeOf(going)).toMatch(/back|UNDEFINED_VALUE/)
+    expect(await count('second')).toBe(0)
+    await client.end({ timeout: 1 })
+  })
+
+  test('and after COMMIT, a late statement of the transaction is refused', async () => {
+    const client = driver()
+    let late: Sql | undefined
+    await client.begin(async (tx) => {
+      late = tx as unknown as Sql
+      await tx`select 1`
+    })
+    expect(await outcomeOf(late!`insert into kept values ('late')`)).toMatch(/CONNECTION_ENDED/)
+    expect(await count('late')).toBe(0)
+    await client.end({ timeout: 1 })
+  })
+
+  test('and a transaction without statements leaves its connection to others', async () => {
+    const client = driver()
+    await client.begin(async () => {})
+    expect(await outcomeOf(client.begin(() => Promise.reject(new Error('nothing done'))))).toBe('nothing done')
+    expect(await client`select 1 as one`).toEqual([{ one: 1 }] as never)
+    await client.end({ timeout: 1 })
+  })
+})
+
 describe('an error belongs to its own statement', () => {
   test('after a restart of Postgres no call fails with the error of its old connection', async () => {
     const database = open(4)

@@ -78,7 +78,7 @@ const atMost = (limit: number) => ({ of: 'value', bound: 'at most', limit }) as 
 
 const countNames = {
   statements: 'SQL statements',
-  roundTrips: 'SQL round trips with begin and commit',
+  roundTrips: 'SQL round trips',
   transactions: 'SQL transactions',
   syncs: 'syncs of Postgres to the disk',
   messages: 'messages into and out of NATS',
