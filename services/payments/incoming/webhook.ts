@@ -1,4 +1,4 @@
-import { type Reaction, reactTo } from '#platform/bus/reaction'
+import { noNews, type Reaction, reactTo } from '#platform/bus/reaction'
 import { ageMs, isRecent } from '#platform/clock'
 import type { Db, Tx } from '#platform/db/open'
 import type { Message } from '#shared/messages/topic'
@@ -24,7 +24,7 @@ type WebhookFacts = FetchedCheckout & {
   readonly isNamed?: boolean
   readonly isUnpaid?: boolean
 }
-type ReadWebhook = WebhookFacts & { hint: Hint; isKnown?: true }
+type ReadWebhook = WebhookFacts & { hint: Hint }
 
 export const webhookReactions = (context: Context): Reaction[] => [
   reactTo<typeof PaymentsWebhook, ReadWebhook>(PaymentsWebhook, {
@@ -37,7 +37,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
     },
     find: async ({ account, body, receivedAt }) => {
       const hint = context.provider.readDelivery(body)
-      if (await isJustReceived(context, account, hint)) return { hint, isKnown: true }
+      if (await isJustReceived(context, account, hint)) return noNews
       const facts = await fetchFacts(context, account, hint).catch((error) =>
         noSuchObject(context, account, hint, error),
       )
@@ -48,9 +48,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
       }
       return { hint, ...facts }
     },
-    apply: async (tx, delivery, read) => {
-      if (!read.isKnown) await receive(tx, context, delivery, read)
-    },
+    apply: (tx, delivery, read) => receive(tx, context, delivery, read),
   }),
 ]
 

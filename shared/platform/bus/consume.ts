@@ -3,7 +3,7 @@ import { type HandlingContext, handle, topicOf } from '#platform/bus/handling'
 import type { Bus } from '#platform/bus/open'
 import { startRedriving } from '#platform/bus/redrive'
 import { retryMaxMs } from '#platform/bus/verdict'
-import { steadyClock } from '#platform/clock'
+import { isRecent, steadyClock } from '#platform/clock'
 import { type LogThrottled, openLogThrottled } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
@@ -94,6 +94,12 @@ async function drain(options: StreamConsumption, state: State, messages: Consume
 /** Returns true if Postgres can store and index the id: it stores no NUL, and indexes at most 2,700 bytes. */
 const isStorable = (id: string): boolean => id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= 2_000
 
+/** Age of a stored message in ms up to which its first delivery is that of a consumer that has never been lost. */
+const freshMs = 10_000
+
+const isFresh = ({ info, redelivered }: JsMsg): boolean =>
+  !redelivered && isRecent(info.timestampNanos / 1e6, Date.now(), freshMs)
+
 async function handleDelivery(options: StreamConsumption, message: JsMsg): Promise<void> {
   const id = message.headers?.get('Nats-Msg-Id') ?? ''
   const messageId = isStorable(id) ? id : `${options.stream}:${message.seq}`
@@ -101,6 +107,7 @@ async function handleDelivery(options: StreamConsumption, message: JsMsg): Promi
     subject: message.subject,
     messageId,
     payload: payloadOf(message),
+    isFresh: isFresh(message),
   }
   const parent = message.headers?.get(traceHeader)
   const words = {

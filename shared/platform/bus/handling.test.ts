@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { Type } from 'typebox'
 import { type HandlingContext, handle } from '#platform/bus/handling'
-import { reactTo } from '#platform/bus/reaction'
+import { noNews, reactTo } from '#platform/bus/reaction'
 import { attemptsMax } from '#platform/bus/verdict'
 import { claim } from '#platform/db/inbox.store'
 import { messagingTables } from '#platform/db/messaging'
@@ -36,7 +36,7 @@ const timesDone = async (id: string) =>
 const work = (tx: Tx, id: string) => tx.execute(sql`insert into public.done values (${id})`)
 
 type Steps = {
-  find?: () => Promise<void>
+  find?: () => Promise<unknown>
   apply?: (tx: Tx, message: { id: string }) => Promise<void>
 }
 const contextOf = (database: Database, { find, apply }: Steps = {}): HandlingContext => ({
@@ -84,6 +84,26 @@ describe('a message', () => {
     await handle(contextOf(copies[1], { find }), messageOf('handled'))
     expect(found).toBe(1)
     expect(await timesDone('handled')).toBe(1)
+  })
+
+  test('that is fresh is looked up without asking whether it was handled, and still takes effect once', async () => {
+    let found = 0
+    const find = async () => void found++
+    const fresh = { ...messageOf('fresh'), isFresh: true }
+    for (const copy of copies) await handle(contextOf(copy, { find }), fresh)
+    expect(found).toBe(copies.length)
+    expect(await timesDone('fresh')).toBe(1)
+  })
+
+  test('without news is claimed without being applied, and is not looked up again', async () => {
+    let found = 0
+    const find = async () => {
+      found += 1
+      return noNews
+    }
+    for (const copy of copies) expect(await handle(contextOf(copy, { find }), messageOf('known'))).toBe('done')
+    expect(found).toBe(1)
+    expect(await timesDone('known')).toBe(0)
   })
 
   test('whose handler fails leaves no trace and is handled at its redelivery', async () => {

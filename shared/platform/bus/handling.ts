@@ -1,5 +1,5 @@
 import { type InTurn, openQueues } from '#platform/bus/queue'
-import { covers, type Reaction } from '#platform/bus/reaction'
+import { covers, noNews, type Reaction } from '#platform/bus/reaction'
 import { Malformed, type MessageVerdict, verdictOn } from '#platform/bus/verdict'
 import { storeDeadLetter } from '#platform/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#platform/db/inbox.store'
@@ -18,6 +18,8 @@ export type IncomingMessage = {
   subject: string
   messageId: string
   payload: unknown
+  /** True if the broker stored the message a moment ago and delivers it for the first time, so nobody can have handled it. */
+  isFresh?: boolean
 }
 export type HandlingContext = {
   consumer: string
@@ -93,19 +95,20 @@ function inTurnOf({ database }: HandlingContext): InTurn {
 
 async function react(
   { database, messaging, consumer }: HandlingContext,
-  { messageId }: IncomingMessage,
+  { messageId, isFresh }: IncomingMessage,
   reaction: Reaction,
   value: unknown,
 ): Promise<boolean> {
   const { find, again } = reaction
   // This check only saves a slow `find`; the claim below decides. The broker does not know every earlier delivery: a
   // consumer that was lost and created again delivers all stored messages as new.
-  if (find && (await isDone(database, messaging.inbox, consumer, messageId))) {
+  if (find && !isFresh && (await isDone(database, messaging.inbox, consumer, messageId))) {
     if (again) await database.transaction((tx) => again(tx, value))
     return true
   }
   const found = await find?.(value)
   if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)
+  if (found === noNews) return database.run((db) => claimDelivered(db, messaging, consumer, messageId)).then(() => true)
   const isNew = await database.transaction(async (tx) => {
     // guard: a claim commits together with its work or not at all
     const claimed = await claimDelivered(tx, messaging, consumer, messageId)

@@ -1,6 +1,9 @@
 import type { Tx } from '#platform/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 
+/** Returned by `find` if a message says nothing that is not known. It is claimed, and nothing is applied. */
+export const noNews = Symbol('no news')
+
 /**
  * Reaction to a topic. `find` queries external systems and may be slow. `apply` writes in the transaction that claims
  * the message, and makes no network calls. `again` runs for work already done: the sender repeats the message because
@@ -20,7 +23,7 @@ export const reactTo = <T extends Topic, F = undefined>(
   steps: {
     concerns?: (message: Message<T>) => boolean
     orderOf?: (message: Message<T>) => string | undefined
-    find?: (message: Message<T>) => Promise<F>
+    find?: (message: Message<T>) => Promise<F | typeof noNews>
     apply: (tx: Tx, message: Message<T>, found: F) => Promise<void>
     again?: (tx: Tx, message: Message<T>) => Promise<void>
   },

@@ -1,4 +1,5 @@
 import { type HandlingContext, type IncomingMessage, matchReaction } from '#platform/bus/handling'
+import { noNews } from '#platform/bus/reaction'
 import { Malformed } from '#platform/bus/verdict'
 import {
   askRedrive,
@@ -73,7 +74,7 @@ async function work(context: HandlingContext, message: IncomingMessage): Promise
   const done = await database.transaction(async (tx) => {
     await claim(tx, messaging.inbox, consumer, messageId)
     if (!(await claimRedrive(tx, messaging.deadLetters, consumer, messageId))) return false
-    await reaction.apply(tx, value, found)
+    if (found !== noNews) await reaction.apply(tx, value, found)
     return true
   })
   if (!done) return
