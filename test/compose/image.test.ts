@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { localStack } from '#infra/compose/composition'
 import { repositoryDir } from '#infra/local/folders'
+import { runtimeSettings } from '#infra/local/stack/runtime'
 import { serviceNames } from '#shared/messages/topic'
 import { loads, reachedFrom } from '../imports'
 import { copiesOf, isSent, ourStages, readDockerfile, readIgnore, servicesStage } from './dockerfile'
@@ -38,6 +39,11 @@ describe('the image', () => {
   test.each(stages.map(({ image: name }) => name))('is built on %s, the pinned Bun or a stage before', (name) => {
     const before = stages.map((stage) => stage.name)
     expect([`oven/bun:${packageJson.devDependencies['bun-types']}-slim`, ...before]).toContain(name)
+  })
+
+  test('has the runtime settings of a local stack', () => {
+    const set = image.instructions.filter(({ word }) => word === 'ENV').flatMap(({ rest }) => rest.split(' '))
+    for (const [name, value] of Object.entries(runtimeSettings)) expect(set).toContain(`${name}=${value}`)
   })
 
   test('is the default target, and another one adds anvil to it', () => {

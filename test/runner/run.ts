@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { repositoryDir } from '#infra/local/folders'
+import { runtimeSettings } from '#infra/local/stack/runtime'
 import { watchStarter } from '#infra/local/starter'
-import { forShortRuns } from '../support/engines/javascript'
 import { forReader, openReader } from './output'
 import { openProgress } from './progress'
 import { serveSharedStack } from './shared-stack'
@@ -35,7 +35,7 @@ const command = ['test', '--no-orphans', `--parallel=${workers}`, '--no-isolate'
 const times = [`--timings=${timingsPath}`, '--timeout', String(testTimeoutMs)]
 const run = Bun.spawn([process.execPath, ...command, ...times, ...flags, ...suites.map((path) => `./${path}`)], {
   cwd: repositoryDir,
-  env: { ...process.env, ...forReader, ...forShortRuns, SHARED_STACK_URL: shared.url },
+  env: { ...process.env, ...forReader, ...runtimeSettings, SHARED_STACK_URL: shared.url },
   stdin: 'ignore',
   stdout: 'ignore',
   stderr: 'pipe',

@@ -8,7 +8,6 @@ import { bootStack, type RunningStack, type Stack, type StackOptions } from '#in
 import { failureOf } from '#platform/command'
 import { serviceNames } from '#shared/messages/topic'
 import { migratedCluster } from './engines/cluster'
-import { forShortRuns } from './engines/javascript'
 import { type Changes, liftedLimits, quickChecks, soonerTimes } from './settings'
 
 const ownProcesses = [...serviceNames, 'sandbox', 'operations'] as const
@@ -58,7 +57,7 @@ export async function ownStack({ times, limits, ...options }: SuiteOptions = {})
       cluster: await migratedCluster(),
       failpoints: times !== 'deployed',
       ...options,
-      env: forEach(changesOf({ times, limits, ...options })),
+      env: changesOf({ times, limits, ...options }),
     })
     return Object.assign(Object.create(stack) as Stack, {
       [Symbol.asyncDispose]: async () => {
@@ -71,9 +70,6 @@ export async function ownStack({ times, limits, ...options }: SuiteOptions = {})
     throw error
   }
 }
-
-const forEach = (env: Changes): Changes =>
-  Object.fromEntries(ownProcesses.map((name) => [name, { ...forShortRuns, ...env[name] }]))
 
 let bundles: Promise<string> | undefined
 async function opsBundle(): Promise<string> {

@@ -7,6 +7,7 @@ import { environments, type OwnProcess, type Places, type Secrets, wishesIn } fr
 import { repositoryDir } from '#infra/local/folders'
 import type { Processes } from '#infra/local/processes'
 import type { StackOptions } from '#infra/local/stack/options'
+import { runtimeSettings } from '#infra/local/stack/runtime'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
 export type GatewayPorts = { http: number; ops: number }
@@ -30,6 +31,7 @@ export function startOwnProcesses(
     args: [script],
     env: {
       END_WITH_STDIN: '1',
+      ...runtimeSettings,
       ...env[name],
       ...wishesIn(options.own ?? {}),
       ...options.env?.[name],

@@ -7,6 +7,7 @@ import { deployedValue } from '#infra/configuration/deployed'
 import { processes } from '#infra/configuration/processes'
 import { differenceLines, differences } from '#infra/local/differences'
 import { repositoryDir } from '#infra/local/folders'
+import { runtimeSettings } from '#infra/local/stack/runtime'
 import { readStackFile, type StackFile, stackFilePath } from '#infra/local/stack-file'
 import { Hopeless, waitUntil } from '#infra/local/wait'
 import { leastBaseFeeWei } from '#shared/chain/gas'
@@ -65,7 +66,7 @@ function pidsOf(): [string, number][] {
 /** Ports that start moves if they are taken. */
 const ports = ['HTTP_PORT', 'OPS_PORT']
 /** Variables that configure no service. */
-const surroundings = ['PATH', 'HOME', 'TZ', 'END_WITH_STDIN', 'PUBLIC_SECRETS']
+const surroundings = ['PATH', 'HOME', 'TZ', 'END_WITH_STDIN', 'PUBLIC_SECRETS', ...Object.keys(runtimeSettings)]
 
 describe('the stack of `bun run start`', () => {
   test('has no setting that differs from a deployment but those of the table', () => {
