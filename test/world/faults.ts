@@ -4,7 +4,7 @@ import { noFaults } from '#infra/sandbox/faults'
 import type { Random } from '#infra/sandbox/random'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
-import { signalAll, withChildren } from '../support/processes'
+import { about, signalAll, withChildren } from '../support/processes'
 import { operate } from '../support/stack'
 import type { Topology, World } from './drivers/stack'
 import type { WorldDeed } from './record'
@@ -20,6 +20,7 @@ export const faultKinds = [
   'clock',
   'chain',
   'webhooks',
+  'disk',
   'operator',
 ] as const
 
@@ -30,7 +31,9 @@ export type Fault = {
   readonly targets: readonly string[]
   /** Shortest and longest duration in ms. */
   readonly lastsMs: readonly [number, number]
-  readonly begin: (world: World, chance: Random) => (() => void | Promise<void>) | Promise<() => void>
+  readonly begin: (world: World, chance: Random) => (() => void | Promise<void>) | Promise<() => void | Promise<void>>
+  /** Program without which the fault cannot be caused. */
+  readonly needs?: 'strace'
   /** Returns true once the target has recovered. It is polled, which measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
@@ -150,6 +153,50 @@ const wireFaults = (['nats', 'postgres'] as const).flatMap((to) => [
     return () => wires[to]!.slow(0)
   }),
 ])
+
+/** Changes a process's writes to the disk, also those of its present children, by strace(1). */
+const disk = (
+  name: 'nats-server' | 'postgres',
+  what: string,
+  calls: string,
+  change: (chance: Random) => string,
+  lastsMs: readonly [number, number],
+): Fault => ({
+  name: `the disk of ${name} ${what}`,
+  kind: 'disk',
+  targets: [targetOf(name, 1)],
+  lastsMs,
+  needs: 'strace',
+  begin: async ({ stack }, chance) => {
+    const pid = stack.process(name).pid()
+    const traced = withChildren([pid]).flatMap((one) => ['-p', String(one)])
+    const changes = ['-e', `trace=${calls}`, '-e', `inject=${calls}:${change(chance)}`]
+    const tracer = Bun.spawn(['strace', '-f', '-qq', '-o', '/dev/null', ...changes, ...traced], {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    const end = async () => {
+      tracer.kill('SIGINT')
+      await tracer.exited
+    }
+    const isTraced = () => /^TracerPid:\t[1-9]/m.test(about(pid, 'status')) || tracer.exitCode !== null
+    await waitUntil(`strace to follow ${name}`, isTraced, 10_000).catch(async (error) => {
+      await end()
+      throw error
+    })
+    if (tracer.exitCode !== null) throw new Error(`strace could not follow ${name}`)
+    return end
+  },
+  isOver: isReady,
+})
+
+const writes = 'pwrite64,fsync,fdatasync'
+const diskFaults = [
+  ...(['nats-server', 'postgres'] as const).map((name) =>
+    disk(name, 'is slow', writes, (chance) => `delay_enter=${5_000 + chance.belowMs(95_000)}`, [2_000, 8_000]),
+  ),
+  // Postgres gives up and recovers. JetStream would need a restart by an operator.
+  disk('postgres', 'is full', 'pwrite64,pwritev,fallocate', () => 'error=ENOSPC', [300, 2_000]),
+]
 
 type SandboxFaults = { webhooks?: Record<string, unknown>; api?: Record<string, unknown> }
 
@@ -304,6 +351,7 @@ export const faultsWith = (failpoints: Failpoints, topology: Topology = 'copies 
   ...(topology === 'copies behind wires' ? wireFaults : []),
   ...providerFaults,
   ...chainFaults,
+  ...diskFaults,
   ...operatorFaults,
 ]
 

@@ -82,7 +82,9 @@ export async function runCampaign(options: Options, say: (line: string) => void)
     ({ name }) => options.faults.length === 0 || options.faults.some((one) => name.includes(one)),
   )
   if (faults.length === 0) throw new Error(`--faults matches no fault: ${options.faults.join(', ')}`)
-  const trouble = makeTrouble(world, faults, chanceOf(seed, -1), stop.signal)
+  const possible = faults.filter(({ needs }) => !needs || Bun.which(needs))
+  if (possible.length < faults.length) say('without strace, no fault of the disk')
+  const trouble = makeTrouble(world, possible, chanceOf(seed, -1), stop.signal)
   const upgrade = older ? replaceOlder(world, minutes, stop.signal) : undefined
   await pause(minutes * 60_000, stop.signal)
   stop.abort()
