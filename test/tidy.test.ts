@@ -53,6 +53,7 @@ const readsTimeOfDay = (path: string) =>
       'the end of a signed message or of a provider’s list',
       /^shared\/(client\/(session|transfer)|provider\/transactions)\.ts$/,
     ],
+    ['the time since the broker stored a message', /^shared\/platform\/bus\/consume\.ts$/],
     ['the same in the guide’s examples', /^services\/gateway\/guide\/examples\//],
     ['stored times of a restore, and of explanations', /^infra\/operations\/(restore\/.*|cli\/reconcile)\.ts$/],
     ['times of blocks', /^infra\/(deploy\/gas|demo\/person|local\/chain\/keep|reference-app\/page\/chain)\.ts$/],
