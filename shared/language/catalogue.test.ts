@@ -16,7 +16,7 @@ import { type Language, languages, type Text } from '#shared/language/language'
 import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
-import { midnight, midnightOfRinggit, timeText } from '#shared/language/time'
+import { midnight, midnightOfRinggit, timeText, zoneOf } from '#shared/language/time'
 import { cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { refusalCodes, refusals } from '#shared/refusals'
 
@@ -117,12 +117,26 @@ test.each(entries)('a text names the end of the day in the zone of its language,
 test('a time is never after the one it stands for, and has a form however late it is', () => {
   for (const language of languages) {
     const at = Date.parse('2026-03-01T16:59:59.999Z')
-    expect(timeText(at, language, 'second')).toMatch(/[.:]59[.:]59 /)
+    expect(timeText(at, language, { to: 'second' })).toMatch(/[.:]59[.:]59 /)
     expect(timeText(1e30, language)).toMatch(/^13 September 275760\b/)
   }
   expect(timeText(Date.parse('2026-03-01T16:59:59Z'), 'id')).toBe('1 Maret 2026 pukul 23.59 WIB')
   expect(timeText(Date.parse('2026-03-01T16:59:59Z'), 'ms')).toBe('2 Mac 2026, 00:59 waktu Malaysia')
 })
+
+test.each([
+  ['ID', 'en', '1 March 2026, 23:59 WIB'],
+  ['ID', 'ms', '1 Mac 2026, 23:59 WIB'],
+  ['MY', 'en', '2 March 2026, 00:59 MYT'],
+  ['MY', 'id', '2 Maret 2026 pukul 00.59 waktu Malaysia'],
+  ['SG', 'en', '1 March 2026, 16:59 UTC'],
+  [null, 'id', '1 Maret 2026 pukul 23.59 WIB'],
+] as const)(
+  'a user in %s reads a time in %s in the zone of the country, or else of the language',
+  (country, language, text) => {
+    expect(timeText(Date.parse('2026-03-01T16:59:59Z'), language, { zone: zoneOf(country, language) })).toBe(text)
+  },
+)
 
 test('a time in no form is shown as it is', () => {
   for (const language of languages)

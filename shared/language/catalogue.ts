@@ -3,7 +3,7 @@ import type { Language } from '#shared/language/language'
 import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
-import { timeText } from '#shared/language/time'
+import { timeText, type Zone } from '#shared/language/time'
 import { cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { moneyText } from '#shared/money/text'
 
@@ -35,26 +35,28 @@ export type TextRef =
       }
     }[Exclude<Code, Plain>]
 
-const seconds = (text: string, language: Language) => timeText(Number(text) * 1_000, language)
-const formats: Readonly<Record<string, (value: string, language: Language) => string>> = {
+type Form = { readonly zone?: Zone }
+const seconds = (text: string, language: Language, form: Form) => timeText(Number(text) * 1_000, language, form)
+const formats: Readonly<Record<string, (value: string, language: Language, form: Form) => string>> = {
   ausd: (micro, language) => moneyText(micro, 'AUSD', language),
   dueAt: seconds,
   defaultsAt: seconds,
-  since: (iso, language) => {
+  since: (iso, language, form) => {
     const ms = Date.parse(iso)
-    return language === 'en' || Number.isNaN(ms) ? iso : timeText(ms, language)
+    return language === 'en' || Number.isNaN(ms) ? iso : timeText(ms, language, form)
   },
 }
 
 const parameter = /\{(\w+)\}/g
 
-export const textIn = (language: Language, texts: readonly TextRef[]): string =>
-  texts.map((one) => filled(catalogue[one.code][language], one, language)).join(' ')
+/** Writes texts in a language, with times in the zone of the reader, or without one in that of the language. */
+export const textIn = (language: Language, texts: readonly TextRef[], form: Form = {}): string =>
+  texts.map((one) => filled(catalogue[one.code][language], one, language, form)).join(' ')
 
-const filled = (text: string, values: Readonly<Record<string, string>>, language: Language) =>
+const filled = (text: string, values: Readonly<Record<string, string>>, language: Language, form: Form) =>
   text.replace(parameter, (_, name: string) => {
     const value = values[name] ?? ''
-    return formats[name]?.(value, language) ?? value
+    return formats[name]?.(value, language, form) ?? value
   })
 
 export const parametersOf = (text: string): string[] => [...text.matchAll(parameter)].map(([, name]) => name!)

@@ -2,45 +2,66 @@ import { type Language, locales } from '#shared/language/language'
 import { dayEndMs } from '#shared/money/day'
 import type { Pair } from '#shared/money/pair'
 
-/**
- * Zones per language: English names UTC, as the interface does, and the others the zone of their banks. None has
- * daylight saving time.
- */
-const zones = {
-  en: { timeZone: 'UTC', joint: ', ', clock: (time: string) => `${time} UTC` },
-  id: { timeZone: 'Asia/Jakarta', joint: ' pukul ', clock: (time: string) => `${time.replaceAll(':', '.')} WIB` },
-  ms: { timeZone: 'Asia/Kuala_Lumpur', joint: ', ', clock: (time: string) => `${time} waktu Malaysia` },
-} as const satisfies Record<Language, object>
+/** Zones in which times are written. None has daylight saving time. */
+export type Zone = 'UTC' | 'Asia/Jakarta' | 'Asia/Kuala_Lumpur'
 
-const formatOf = (language: Language) =>
-  new Intl.DateTimeFormat(locales[language], {
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    timeZone: zones[language].timeZone,
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  })
-const formats = { en: formatOf('en'), id: formatOf('id'), ms: formatOf('ms') }
+/** Zones of our countries, those of their banks. */
+const zonesByCountry: Readonly<Record<string, Zone>> = { ID: 'Asia/Jakarta', MY: 'Asia/Kuala_Lumpur' }
+/** Zones of readers whose country is unknown or another one: English names UTC, as the interface does. */
+const zonesByLanguage = { en: 'UTC', id: 'Asia/Jakarta', ms: 'Asia/Kuala_Lumpur' } as const
+
+/** Returns the zone in which a user reads every time: that of their country (ISO 3166-1), or else of the language. */
+export const zoneOf = (country: string | null | undefined, language: Language): Zone =>
+  zonesByCountry[country ?? ''] ?? zonesByLanguage[language]
+
+const zoneNames: Readonly<Record<Zone, Readonly<Record<Language, string>>>> = {
+  UTC: { en: 'UTC', id: 'UTC', ms: 'UTC' },
+  'Asia/Jakarta': { en: 'WIB', id: 'WIB', ms: 'WIB' },
+  'Asia/Kuala_Lumpur': { en: 'MYT', id: 'waktu Malaysia', ms: 'waktu Malaysia' },
+}
+const joints = { en: ', ', id: ' pukul ', ms: ', ' } as const
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+function formatOf(language: Language, timeZone: Zone): Intl.DateTimeFormat {
+  const name = `${language} ${timeZone}`
+  const format =
+    formats.get(name) ??
+    new Intl.DateTimeFormat(locales[language], {
+      day: 'numeric',
+      month: 'long',
+      year: 'numeric',
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    })
+  formats.set(name, format)
+  return format
+}
 
 const lastMs = 8_640_000_000_000_000
 
 /**
- * Writes a time, rounded down so that it is never after `ms`: `24 December 2026, 07:00 UTC`, `24 Desember 2026 pukul
- * 14.00 WIB`, `24 Disember 2026, 15:00 waktu Malaysia`.
+ * Writes a time (unix ms), rounded down so that it is never after `ms`: `24 December 2026, 07:00 UTC`, `24 Desember 2026
+ * pukul 14.00 WIB`, `24 Disember 2026, 15:00 waktu Malaysia`. Sentences, rows, receipts and the reference app have this
+ * one form, so that the same time always reads the same.
  */
-export function timeText(ms: number, language: Language, to: 'minute' | 'second' = 'minute') {
-  const { day, clock } = partsOf(ms, language, to)
-  return `${day}${zones[language].joint}${clock}`
+export function timeText(
+  ms: number,
+  language: Language,
+  { zone = zoneOf(null, language), to = 'minute' }: { zone?: Zone; to?: 'minute' | 'second' } = {},
+): string {
+  const { day, clock } = partsOf(ms, language, zone, to)
+  return `${day}${joints[language]}${clock}`
 }
 
-function partsOf(ms: number, language: Language, to: 'minute' | 'second') {
-  const parts = formats[language].formatToParts(new Date(Math.min(ms, lastMs)))
+function partsOf(ms: number, language: Language, zone: Zone, to: 'minute' | 'second' = 'minute') {
+  const parts = formatOf(language, zone).formatToParts(new Date(Math.min(ms, lastMs)))
   const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value
-  const time = [of('hour'), of('minute'), ...(to === 'second' ? [of('second')] : [])].join(':')
-  return { day: `${of('day')} ${of('month')} ${of('year')}`, clock: zones[language].clock(time) }
+  const digits = [of('hour'), of('minute'), ...(to === 'second' ? [of('second')] : [])]
+  const time = digits.join(language === 'id' ? '.' : ':')
+  return { day: `${of('day')} ${of('month')} ${of('year')}`, clock: `${time} ${zoneNames[zone][language]}` }
 }
 
 /** In English, which is not the language of one of the countries, the day ends at midnight somewhere. */
@@ -50,7 +71,7 @@ const midnightIn: Readonly<Record<Pair, string>> = {
 }
 const someMs = Date.UTC(2026, 0, 1)
 const endOfDay = (pair: Pair) => {
-  const clockIn = (language: Language) => partsOf(dayEndMs(pair, someMs), language, 'minute').clock
+  const clockIn = (language: Language) => partsOf(dayEndMs(pair, someMs), language, zoneOf(null, language)).clock
   return { en: midnightIn[pair], id: clockIn('id'), ms: clockIn('ms') }
 }
 

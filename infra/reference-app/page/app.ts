@@ -1,9 +1,10 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Activity, Client, Language, Me } from '#shared/client/client'
+import { timeText, zoneOf } from '#shared/language/time'
 import { countries } from '#shared/money/countries'
 import type { Currency } from '#shared/money/money'
 import type { ClientConfig, WalletChain } from './chain'
-import { moneyText, timeText } from './format'
+import { millisecondsOf, moneyText } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
@@ -34,4 +35,6 @@ export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
 export const money = ({ language }: ReferenceApp, minor: string, currency: Currency = 'AUSD') =>
   moneyText(minor, currency, language)
 
-export const time = ({ language }: ReferenceApp, at: string) => timeText(at, language)
+/** Writes a time as the service's sentences do, in the zone of the user's country. */
+export const time = ({ language, me }: ReferenceApp, at: string) =>
+  timeText(millisecondsOf(at), language, { zone: zoneOf(me.user.country, language) })

@@ -45,11 +45,8 @@ export function parseAmount(text: string, currency: Currency, language: Language
 export const amountExample = (currency: Currency, language: Language): string =>
   majorText({ AUSD: '2500000', IDR: '500000', MYR: '5000' }[currency], currency, language)
 
-/** Formats a time with the browser's time zone. It takes ISO 8601 or Unix seconds, because the interface has both. */
-export const timeText = (time: string, language: Language): string =>
-  new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'long' }).format(
-    /^\d+$/.test(time) ? Number(time) * 1_000 : Date.parse(time),
-  )
+/** Returns the unix ms of a time. It takes ISO 8601 or unix seconds, because the interface has both. */
+export const millisecondsOf = (time: string): number => (/^\d+$/.test(time) ? Number(time) * 1_000 : Date.parse(time))
 
 export function durationText(seconds: number, language: Language): string {
   const sizes = [

@@ -88,6 +88,12 @@ describe('GET /me', () => {
     const sentence = expect.stringContaining(said)
     expect(await shownOf({ blockTime })).toMatchObject({ cycle: { ...account.cycle, sentence } })
   })
+  test('writes the time of a debt in the zone of the country of the user', async () => {
+    const fixture = await fixtureOf({ 'chain.account': okay({ ...account, blockTime: '1797836400' }) })
+    await fixture.users.setCountry(walletOf(ana), 'MY')
+    const me = await (await fixture.call('GET', '/me', { headers })).json()
+    expect(me).toMatchObject({ cycle: { sentence: expect.stringContaining('by 21 December 2026, 15:00 MYT') } })
+  })
   test('shows no cycle when none is open', async () => {
     expect(await shownOf({ cycle: null })).toMatchObject({ cycle: null })
   })

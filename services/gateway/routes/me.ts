@@ -8,6 +8,7 @@ import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import type { RouteAnswer } from '#shared/api/route'
 import { textIn } from '#shared/language/catalogue'
 import type { Language } from '#shared/language/language'
+import { type Zone, zoneOf } from '#shared/language/time'
 import { ChainAccount } from '#shared/messages/chain'
 import { PaymentsLimit } from '#shared/messages/payments'
 import { PayoutsLimit } from '#shared/messages/payouts'
@@ -118,7 +119,7 @@ function meOf(
     score: account.score,
     ratioBps: account.ratioBps,
     cycles: account.cycles,
-    cycle: cycleOf(account, language),
+    cycle: cycleOf(account, language, zoneOf(user?.country, language)),
     defaulted: account.defaulted,
     frozen: account.frozen,
     limits,
@@ -130,8 +131,11 @@ const verificationIn = (wording: Wording, { text, ...rest }: ReturnType<typeof v
   withSupport({ ...rest, sentence: textIn(wording.language, [text]) }, wording)
 
 /** Returns the cycle as of the time of the block. */
-const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>, language: Language): Me['cycle'] =>
-  cycle && { ...cycle, sentence: textIn(language, [dueText(cycle, BigInt(blockTime))]) }
+const cycleOf = (
+  { cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>,
+  language: Language,
+  zone: Zone,
+): Me['cycle'] => cycle && { ...cycle, sentence: textIn(language, [dueText(cycle, BigInt(blockTime))], { zone }) }
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
@@ -199,6 +203,7 @@ const example: RouteAnswer<typeof GetMe> = {
       blockTime: '1795244400',
     },
     'en',
+    zoneOf('ID', 'en'),
   ),
   defaulted: false,
   frozen: false,

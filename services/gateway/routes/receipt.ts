@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { GetReceipt } from '#shared/api/statement'
-import type { Language } from '#shared/language/language'
 import { accountText, channelTexts, kindTexts, receiptRows, receiptTitles, statusTexts } from '#shared/language/receipt'
-import { timeText } from '#shared/language/time'
+import { timeText, type Zone, zoneOf } from '#shared/language/time'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { fiatOf } from '#shared/money/pair'
 import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
+import { inTime } from '../http/deadline'
 import { languageFor } from '../http/language'
 import type { Wording } from '../http/support'
 import { operation } from '../openapi/operation'
@@ -32,8 +32,10 @@ export const receiptRoute = (context: Context, access: Access) => {
   return new Elysia().use(access).get(
     GetReceipt.path,
     async ({ params, request, set, wallet }) => {
-      const item = await find(wallet, params.id)
-      const page = receiptOf(item, { language: languageFor({ request, set }), contact: context.config.supportContact })
+      const [item, user] = await Promise.all([find(wallet, params.id), inTime(context.users.find(wallet), 'the users')])
+      const language = languageFor({ request, set })
+      const zone = zoneOf(user?.country, language)
+      const page = receiptOf(item, { language, zone, contact: context.config.supportContact })
       set.headers['content-type'] = 'text/html; charset=utf-8'
       set.headers['content-security-policy'] = policy
       return page
@@ -56,12 +58,9 @@ export const receiptRoute = (context: Context, access: Access) => {
   )
 }
 
-/** Formats a time to the second. English has the digits of the interface. */
-const at = (iso: string, language: Language) =>
-  language === 'en' ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` : timeText(Date.parse(iso), language, 'second')
-
-export function receiptOf(entry: ActivityEntry, wording: Wording): string {
-  const { language, contact } = wording
+export function receiptOf(entry: ActivityEntry, wording: Wording & { readonly zone: Zone }): string {
+  const { language, zone, contact } = wording
+  const at = (iso: string) => timeText(Date.parse(iso), language, { zone, to: 'second' })
   const item = itemOf(entry, wording)
   const { kind, status, pair, fiat, channel } = item
   const rows: Readonly<Record<keyof typeof receiptRows, string | undefined>> = {
@@ -70,8 +69,8 @@ export function receiptOf(entry: ActivityEntry, wording: Wording): string {
     channel: channel && channel !== 'unknown' ? channelTexts[channel][language] : undefined,
     bank: item.bank && accountText(item.bank),
     to: item.to,
-    createdAt: at(item.createdAt, language),
-    updatedAt: at(item.updatedAt, language),
+    createdAt: at(item.createdAt),
+    updatedAt: at(item.updatedAt),
     status: statusTexts[status][language],
     txHash: item.txHash,
     id: item.id,

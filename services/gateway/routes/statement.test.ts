@@ -199,8 +199,9 @@ const item: ActivityEntry = {
 
 describe('the receipt of an item', () => {
   test('has amounts, times, transaction and id, and escapes every text', () => {
-    const page = receiptOf(item, { language: 'en', contact: 'help@example.org' })
-    for (const text of ['RM 5.00', '3.076923 AUSD', '2026-11-21 07:00:00 UTC', txHash, id]) expect(page).toContain(text)
+    const page = receiptOf(item, { language: 'en', zone: 'Asia/Kuala_Lumpur', contact: 'help@example.org' })
+    for (const text of ['RM 5.00', '3.076923 AUSD', '21 November 2026, 15:00:00 MYT', txHash, id])
+      expect(page).toContain(text)
     expect(page).toContain('&lt;b&gt;&amp;')
     expect(page).not.toMatch(/<script|<img|<link|<b>| style="|\son[a-z]+="/)
   })
@@ -209,7 +210,7 @@ describe('the receipt of an item', () => {
     const bank = { name: '<Bank>', lastDigits: '7890' }
     const page = receiptOf(
       { ...item, kind: 'cashout', status: 'paid', bank },
-      { language: 'id', contact: 'help@example.org' },
+      { language: 'id', zone: 'Asia/Jakarta', contact: 'help@example.org' },
     )
     expect(page).toContain('>Rekening bank</th><td>&lt;Bank&gt; •••• 7890</td>')
   })
