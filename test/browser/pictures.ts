@@ -43,7 +43,7 @@ for (const [language, slug] of [
   ['ms', 'activity'],
 ] as const) {
   await app.locator('header select').selectOption(language)
-  await app.locator(`nav a[href="#${slug}"]`).click()
+  await app.locator(`nav a[href="#${slug}"]`).first().click()
   if (slug === 'top-up') {
     await app.locator('main input:visible').first().fill('500.000')
     await app.locator('main button:visible').first().click()

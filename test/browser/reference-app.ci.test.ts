@@ -35,8 +35,25 @@ const slugs = Object.keys(t.sections) as (keyof typeof t.sections)[]
 /** Longest wait for the chain in ms, enough on a busy machine. */
 const chainMs = 60_000
 const shown = (place: Locator) => place.and(page.locator(':visible'))
-const go = (slug: keyof typeof t.sections) =>
-  page.getByRole('navigation').getByRole('link', { name: t.sections[slug], exact: true }).click()
+const placeOf = {
+  account: 'home',
+  'top-up': 'in',
+  repay: 'in',
+  borrow: 'borrow',
+  'cash-out': 'out',
+  send: 'out',
+  activity: 'history',
+  statement: 'history',
+  record: 'history',
+} as const satisfies Record<keyof typeof t.sections, keyof typeof t.places>
+/** Chooses a place, and in a place with several sections the tab. */
+async function go(slug: keyof typeof t.sections, on = page, texts: typeof t = t) {
+  const place = placeOf[slug]
+  const linkOf = (name: string) => on.getByRole('link', { name, exact: true }).and(on.locator('nav a:visible'))
+  await linkOf(texts.places[place]).first().click()
+  if (Object.values(placeOf).filter((one) => one === place).length > 1)
+    await linkOf(texts.sections[slug]).and(on.locator('.tabs a')).click()
+}
 const press = (name: string) => shown(page.getByRole('button', { name, exact: true })).click()
 const type = (label: string, text: string) => shown(page.getByLabel(label)).fill(text)
 const see = (text: string | RegExp) => shown(page.getByText(text)).first().waitFor()
@@ -87,11 +104,11 @@ withBrowser('the page asks an unverified user for the verification before any fo
   const see = (text: string) => other.getByText(text, { exact: false }).and(other.locator(':visible')).first().waitFor()
   await other.getByRole('button', { name: t.createWallet }).click()
   for (const slug of ['top-up', 'borrow', 'send'] as const) {
-    await other.getByRole('link', { name: t.sections[slug], exact: true }).click()
+    await go(slug, other)
     await see(accountTexts['verification.none'].en)
     expect(await other.locator('main').getByRole('button').and(other.locator(':visible')).count()).toBe(0)
   }
-  await other.getByRole('link', { name: t.sections['cash-out'], exact: true }).click()
+  await go('cash-out', other)
   await see(t.checkWhenVerified)
   expect(await other.getByRole('button', { name: t.checkAccount }).isVisible()).toBe(false)
   await other.getByRole('link', { name: t.toVerification }).and(other.locator(':visible')).click()
@@ -101,7 +118,7 @@ withBrowser('the page asks an unverified user for the verification before any fo
 
 withBrowser('the keyboard alone asks for a price and opens a checkout', async () => {
   await page.locator('h1').click()
-  await tabTo(t.sections['top-up'])
+  await tabTo(t.places.in)
   await page.keyboard.press('Enter')
   expect(await page.locator(':focus').textContent()).toBe(t.sections['top-up'])
   await tabTo(t.amountIn('IDR'))

@@ -114,7 +114,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
     ...(await read(client)),
     refresh: () => void refresh(),
   }
-  const sections = sectionsOf(app)
+  const shownPlaces = placesOf(app)
   let isReading = false
   const refresh = async () => {
     if (isReading) return
@@ -122,65 +122,81 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
     try {
       Object.assign(app, await read(reader))
       lost.textContent = ''
-      for (const { update } of sections) update?.()
+      for (const { sections } of shownPlaces) for (const { update } of sections) update?.()
     } catch (error) {
       lost.textContent = `${t.stale} ${faultText(t, error)}`
     }
     isReading = false
   }
   if (signal.aborted) return
-  showSections(app, sections, { main, nav, lost })
+  showPlaces(app, shownPlaces, { main, nav, lost })
   const timer = setInterval(() => document.hidden || void refresh(), pollMs)
   signal.addEventListener('abort', () => clearInterval(timer))
 }
 
-const sectionsOf = (app: ReferenceApp): PageSection[] =>
-  [
-    accountSection,
-    topUpSection,
-    borrowSection,
-    repaySection,
-    cashOutSection,
-    sendSection,
-    activitySection,
-    statementSection,
-    recordSection,
-  ].map((one) => one(app))
+/** Places of the page, each with its sections. The first section is shown when the place is chosen. */
+const places: readonly (readonly [keyof Texts['places'], readonly ((app: ReferenceApp) => PageSection)[]])[] = [
+  ['home', [accountSection]],
+  ['in', [topUpSection, repaySection]],
+  ['borrow', [borrowSection]],
+  ['out', [cashOutSection, sendSection]],
+  ['history', [activitySection, statementSection, recordSection]],
+]
 
-/** Shows one section. Hidden sections keep their input. */
-function showSections(
+type Place = { readonly name: string; readonly sections: readonly PageSection[] }
+
+const placesOf = (app: ReferenceApp): Place[] =>
+  places.map(([place, sections]) => ({ name: app.t.places[place], sections: sections.map((one) => one(app)) }))
+
+const mark = (link: HTMLElement, current: 'page' | 'true' | undefined): void => {
+  if (current) link.setAttribute('aria-current', current)
+  else link.removeAttribute('aria-current')
+}
+
+const listOf = (links: readonly HTMLElement[]) =>
+  h(
+    'ul',
+    {},
+    links.map((link) => h('li', {}, link)),
+  )
+
+/** Shows one section, with the tabs of its place. Hidden sections keep their input. */
+function showPlaces(
   { t }: ReferenceApp,
-  sections: readonly PageSection[],
+  all: readonly Place[],
   { main, nav, lost }: { main: HTMLElement; nav: HTMLElement; lost: HTMLElement },
 ): void {
-  const views = sections.map(({ slug, element }) => ({
-    slug,
-    heading: h('h2', { tabindex: -1, id: `to-${slug}` }, t.sections[slug]),
-    link: h('a', { href: `#${slug}` }, t.sections[slug]),
-    element,
-  }))
-  const panels = views.map(({ slug, heading, element }) =>
-    h('section', { 'aria-labelledby': `to-${slug}` }, heading, element),
+  const tabs = h('nav', { class: 'tabs' })
+  const views = all.flatMap((place) =>
+    place.sections.map(({ slug, element }) => {
+      const heading = h('h2', { tabindex: -1, id: `to-${slug}` }, t.sections[slug])
+      const panel = h('section', { 'aria-labelledby': `to-${slug}` }, heading, element)
+      return { place, slug, heading, panel, tab: h('a', { href: `#${slug}` }, t.sections[slug]) }
+    }),
   )
+  const links = all.map(({ name, sections }) => h('a', { href: `#${sections[0]!.slug}` }, name))
   const go = (isMove: boolean) => {
-    const wanted = views.findIndex(({ slug }) => location.hash === `#${slug}`)
-    const current = Math.max(0, wanted)
-    views.forEach(({ link, heading }, at) => {
-      panels[at]!.hidden = at !== current
-      if (at === current) link.setAttribute('aria-current', 'page')
-      else link.removeAttribute('aria-current')
-      if (isMove && at === wanted) heading.focus()
+    const wanted = views.find(({ slug }) => location.hash === `#${slug}`)
+    const current = wanted ?? views[0]!
+    for (const view of views) view.panel.hidden = view !== current
+    all.forEach((place, at) => {
+      const isAlone = place.sections.length === 1
+      mark(links[at]!, place === current.place ? (isAlone ? 'page' : 'true') : undefined)
     })
+    const siblings = views.filter(({ place }) => place === current.place)
+    for (const view of siblings) mark(view.tab, view === current ? 'page' : undefined)
+    tabs.hidden = siblings.length === 1
+    tabs.setAttribute('aria-label', current.place.name)
+    fill(tabs, listOf(siblings.map(({ tab }) => tab)))
+    if (isMove) wanted?.heading.focus()
   }
+  fill(nav, listOf(links))
   fill(
-    nav,
-    h(
-      'ul',
-      {},
-      views.map(({ link }) => h('li', {}, link)),
-    ),
+    main,
+    lost,
+    tabs,
+    views.map(({ panel }) => panel),
   )
-  fill(main, lost, panels)
   go(false)
   addEventListener('hashchange', () => go(true), { signal: shown.signal })
 }

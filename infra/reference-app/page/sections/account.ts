@@ -1,21 +1,37 @@
-import { okOf } from '#shared/client/client'
+import { type Activity, okOf } from '#shared/client/client'
+import { kindTexts } from '#shared/language/receipt'
 import { money, type PageSection, type ReferenceApp, time } from '../app'
 import { copyButton, facts, field, h, liveContent, select } from '../dom'
-import { percentText } from '../format'
+import { millisecondsOf, percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
+import { amountsOf } from './offer'
+
+const isOverdue = (dueAt: string): boolean => millisecondsOf(dueAt) < Date.now()
 
 export function accountSection(app: ReferenceApp): PageSection {
   const { t } = app
   const state = h('div')
-  const show = liveContent(state, (me: ReferenceApp['me']) => [
+  const show = liveContent(state, ({ me, inFlight }: Pick<ReferenceApp, 'me'> & Pick<Activity, 'inFlight'>) => [
+    me.drawn !== '0' && [h('h3', {}, t.owed), h('p', { class: 'glance' }, money(app, me.drawn))],
+    me.cycle && h('p', { class: isOverdue(me.cycle.dueAt) ? 'warning' : 'due' }, me.cycle.sentence),
+    h('h3', {}, t.available),
+    h('p', { class: 'glance' }, money(app, me.available)),
+    inFlight.length > 0 && [
+      h('h3', {}, t.inProgress),
+      ...inFlight.map((item) =>
+        h(
+          'p',
+          {},
+          h('a', { href: '#activity' }, `${kindTexts[item.kind][app.language]} ${amountsOf(app, item)}`),
+          h('small', {}, item.sentence),
+        ),
+      ),
+    ],
     h('h3', {}, t.creditLine),
-    me.cycle && h('p', { class: 'due' }, me.cycle.sentence),
     me.defaulted && h('p', { class: 'warning' }, t.defaulted),
     me.frozen && h('p', { class: 'warning' }, t.frozen),
     facts([
-      [t.available, money(app, me.available)],
-      [t.owed, money(app, me.drawn)],
       [t.due, me.cycle ? time(app, me.cycle.dueAt) : t.nothingDue],
       [t.collateral, money(app, me.collateral.value)],
       [t.limit, `${money(app, me.limit)} (${percentText(me.ratioBps, app.language)})`],
@@ -52,7 +68,11 @@ export function accountSection(app: ReferenceApp): PageSection {
     ),
   )
   const update = () => {
-    show(app.me)
+    // Whoever is not verified begins there. An element that is moved loses the focus.
+    const isFirst = element.firstChild === identity.element
+    if (isFirst && app.me.verified) state.after(identity.element)
+    if (!isFirst && !app.me.verified) element.prepend(identity.element)
+    show({ me: app.me, inFlight: app.activity.inFlight })
     identity.update()
   }
   update()

@@ -70,7 +70,8 @@ function row(app: ReferenceApp, first: Item) {
     if (shown === next.updatedAt) return
     item = next
     shown = next.updatedAt
-    const sentence = h('span', { class: 'quiet' }, item.sentence)
+    const isOpen = app.activity.inFlight.some(({ id }) => id === item.id)
+    const sentence = h('span', isOpen ? {} : { class: 'quiet' }, item.sentence)
     fill(summary, h('strong', {}, kindTexts[item.kind][app.language]), ` ${amountsOf(app, item)} `, sentence)
     void load()
   }

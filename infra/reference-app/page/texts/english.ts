@@ -40,6 +40,8 @@ export const english = {
   notAKey: 'Enter 0x and 64 hexadecimal digits.',
   useKey: 'Use this key',
 
+  /** Places of the navigation. A place with several sections has a tab for each. */
+  places: { home: 'Home', in: 'Pay in', borrow: 'Borrow', out: 'Pay out', history: 'History' },
   sections: {
     account: 'Account',
     'top-up': 'Top up',
@@ -51,6 +53,8 @@ export const english = {
     statement: 'Statement',
     record: 'Credit record',
   },
+
+  inProgress: 'In progress',
 
   identity: 'Identity',
   identityVerified: 'Identity verified',

@@ -25,6 +25,7 @@ export const indonesian: Texts = {
   notAKey: 'Masukkan 0x dan 64 digit heksadesimal.',
   useKey: 'Gunakan kunci ini',
 
+  places: { home: 'Beranda', in: 'Setor', borrow: 'Pinjam', out: 'Kirim', history: 'Riwayat' },
   sections: {
     account: 'Akun',
     'top-up': 'Top up',
@@ -32,10 +33,12 @@ export const indonesian: Texts = {
     repay: 'Bayar',
     'cash-out': 'Tarik dana',
     send: 'Kirim',
-    activity: 'Riwayat',
+    activity: 'Transaksi',
     statement: 'Mutasi',
     record: 'Catatan kredit',
   },
+
+  inProgress: 'Sedang diproses',
 
   identity: 'Identitas',
   identityVerified: 'Identitas terverifikasi',

@@ -25,6 +25,7 @@ export const malay: Texts = {
   notAKey: 'Masukkan 0x dan 64 digit heksadesimal.',
   useKey: 'Guna kunci ini',
 
+  places: { home: 'Utama', in: 'Bayar', borrow: 'Pinjam', out: 'Hantar', history: 'Sejarah' },
   sections: {
     account: 'Akaun',
     'top-up': 'Tambah nilai',
@@ -36,6 +37,8 @@ export const malay: Texts = {
     statement: 'Penyata',
     record: 'Rekod kredit',
   },
+
+  inProgress: 'Sedang diproses',
 
   identity: 'Identiti',
   identityVerified: 'Identiti disahkan',
