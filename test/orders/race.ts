@@ -106,7 +106,11 @@ export async function runRace(
     if (untilWrong && tally.report().wrong.length > 0) break
   }
   if (guard && edits === 0 && !guard.drop) throw new Error(`${race.name}: no statement has "${guard.name}"`)
-  return { ...tally.report(), isWhole }
+  const report = tally.report()
+  // A race whose sessions do not take turns has one order, and proves nothing.
+  if (report.wrong.length === 0 && Math.min(...report.statements) === 0)
+    throw new Error(`${race.name}: no statement of a session was held, so change its turns`)
+  return { ...report, isWhole }
 }
 
 /** Begins an order and makes its choices from its beginning. */

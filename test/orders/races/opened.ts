@@ -175,7 +175,7 @@ function twoCashouts(options: {
 const cashoutRaces: readonly Race[] = [
   twoCashouts({
     name: 'two cash-outs of one wallet, with a daily limit for one',
-    turns: ({ transaction }) => transaction === 2,
+    turns: ({ transaction }) => transaction === 1,
     over: async () => ({ settings: { cashoutDayMaxUsd: outMicro / 1_000_000n } }),
     requests: () => {
       const wallet = newNumber()
@@ -198,7 +198,7 @@ const cashoutRaces: readonly Race[] = [
   }),
   twoCashouts({
     name: 'two cash-outs with one signed transfer',
-    turns: ({ transaction }) => transaction === 2,
+    turns: ({ transaction }) => transaction === 1,
     over: async () => ({}),
     requests: () => {
       const number = newNumber()
