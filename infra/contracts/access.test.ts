@@ -15,12 +15,14 @@ const denied = 'AccessControlUnauthorizedAccount'
 
 describe('privileged functions', () => {
   const table = [
+    // guard: only the relayer spends the treasury's allowance
     ['creditLine', 'topUp', [refOf(1), ana, 1n, false], ['relayer'], denied],
     ['creditLine', 'repayFor', [refOf(1), ana, 1n, false, 0n], ['relayer'], denied],
     ['creditLine', 'revokeTopUp', [refOf(9), 0n], ['relayer'], denied],
     ['creditLine', 'revokeRepayment', [refOf(7), 0n], ['relayer'], denied],
     ['creditLine', 'extendHold', [refOf(9)], ['relayer'], denied],
     ['creditLine', 'many', [[op]], ['relayer'], denied],
+    // guard: an operation of a batch is run only by its batch
     ['creditLine', 'applyOp', [op], [], 'OnlySelf'],
     ['creditLine', 'setVerified', [ana, false], ['verifier'], denied],
     ['creditLine', 'setFrozen', [ana, true], ['verifier'], denied],
@@ -54,6 +56,7 @@ describe('privileged functions', () => {
 
 describe('recipients', () => {
   const refused = [
+    // guard: users send no AUSD of the line to the treasury
     ['the treasury', treasury],
     ['the token', ausd],
     ['the credit line', creditLine],
@@ -117,6 +120,7 @@ describe('while paused', () => {
     expect(await fixture.refusal(actor, 'creditLine', name, args as never)).toBe(answer)
   })
 
+  // guard: nothing is credited while the line is paused
   test('many credits nothing during a pause, but still revokes and extends', async () => {
     const none = { account: ana, amount: 0n, paidAt: 0n }
     const { events } = await fixture.send('relayer', 'creditLine', 'many', [

@@ -63,6 +63,8 @@ describe('a cycle', () => {
     })
   })
 
+  // guard: a late cycle costs score
+  // guard: a late cycle costs ratio
   test('a late cycle lowers score and ratio, but not below their initial values', async () => {
     for (const _ of [1, 2, 3]) await cycleOf(100)
     expect(await fixture.accountOf('ana')).toMatchObject({ score: 30n, ratioBps: 5_750n })
@@ -76,6 +78,7 @@ describe('a cycle', () => {
     })
   })
 
+  // guard: the ratio has a cap
   test('qualified cycles raise the ratio, but not above its cap', async () => {
     for (let cycle = 0; cycle < 17; cycle++) await cycleOf(61)
     expect(await fixture.accountOf('ana')).toMatchObject({ score: 170n, ratioBps: 9_000n })
@@ -129,6 +132,7 @@ describe('a default', () => {
     await fixture.send('ana', 'creditLine', 'withdrawCollateral', [50_000_000n, ana])
   })
 
+  // guard: a default takes the ratio
   test('a default takes score and ratio of the cycles before it', async () => {
     await cycleOf(100)
     expect(await fixture.accountOf('ana')).toMatchObject({ score: 10n, ratioBps: 5_250n })

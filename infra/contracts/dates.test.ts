@@ -63,6 +63,7 @@ describe('the dates of a cycle', () => {
     expect(await dates()).toEqual(none)
   })
 
+  // guard: a default waits until every payment made in the grace can have been recorded
   test('markDefault is refused until the last second of the week after defaultsAt', async () => {
     const { defaultsAt } = await dates()
     await until(defaultsAt + recording)

@@ -60,6 +60,7 @@ describe('a held repayment', () => {
     })
   })
 
+  // guard: a repayment with held money frees no credit
   test('a held repayment frees no limit for a draw', async () => {
     await act('repayFor', 2, ausd('30'))
     expect(await answer('draw', 1n)).toBe('LimitExceeded')
@@ -70,6 +71,7 @@ describe('a held repayment', () => {
     expect(await seen()).toMatchObject({ drawn: ausd('20'), encumbered: ausd('30'), available: 0n })
   })
 
+  // guard: a repayment with held money frees no collateral
   test('a held repayment frees no collateral for a withdrawal', async () => {
     await act('repayFor', 2, ausd('50'))
     expect(await answer('withdraw', 1n)).toBe('LimitExceeded')
@@ -183,6 +185,7 @@ describe('accountOf.available', () => {
 describe('the AUSD of held repayments', () => {
   beforeEach(() => act('topUp', 9, ausd('200'), false, 'budi'))
 
+  // guard: held AUSD is not lent
   test('AUSD of a held repayment is in the pool, but is not lent before its hold ends', async () => {
     await act('repayFor', 2, ausd('50'))
     expect([await read('liquidity'), await read('poolBalance')]).toEqual([ausd('10'), ausd('60')])
@@ -269,6 +272,7 @@ describe('a frozen account', () => {
     await act('setFrozen', true)
   })
 
+  // guard: a frozen account neither draws nor withdraws
   test('a frozen account can neither draw nor withdraw until the verifier unfreezes it', async () => {
     expect(await seen()).toMatchObject({ frozen: true, limit: ausd('100'), available: 0n })
     expect(await answer('draw', 1n)).toBe('AccountFrozen')

@@ -22,6 +22,7 @@ describe('the ratio reward', () => {
   const ratio = async () => (await seen()).ratioBps
   const fold = () => act('withdraw', 1n)
 
+  // guard: the ratio reward waits for the last hold
   test('the ratio reward takes effect when the hold ends, in views and then in calls', async () => {
     await fixture.warp(120)
     await act('repayFor', 2, ausd('50'))
@@ -62,6 +63,7 @@ describe('the ratio reward', () => {
     expect(await ratio()).toBe(5_250n)
   })
 
+  // guard: a reversed cycle loses its ratio reward
   test.each([2, 3])('score and ratio reward are lost if payment %d of payments 2 and 3 is revoked', async (ref) => {
     await fixture.warp(120)
     await act('repayFor', 2, ausd('10'))
@@ -74,7 +76,9 @@ describe('the ratio reward', () => {
   })
 
   test.each([
+    // guard: the ratio reward moves with an extended hold
     ['after the cycle closed', false],
+    // guard: an extended hold of an open cycle delays its reward
     ['while it was open', true],
   ])('the ratio reward moves to the end of a hold that is extended %s', async (_case, whileOpen) => {
     await fixture.warp(120)
@@ -131,6 +135,8 @@ describe('the ratio reward', () => {
     expect(await ratio()).toBe(5_250n)
   })
 
+  // guard: a default takes the score
+  // guard: a default ends the ratio rewards
   test('the ratio reward of an earlier cycle is lost by a default', async () => {
     const long = await openContractsFixture({ holdSeconds: 900_000 })
     const { act: actLong, untilReleased: untilReleasedLong } = actionsOn(long)

@@ -41,6 +41,7 @@ describe('an account with 200 held top-ups', () => {
     })
   })
 
+  // guard: a freed bucket is folded once
   test('one draw borrows all that 200 released top-ups allow', async () => {
     await untilReleased(200)
     expect(await seen()).toMatchObject({ limit: ausd('100'), available: ausd('100') })

@@ -84,6 +84,7 @@ describe('a partial revocation of a top-up', () => {
 })
 
 describe('a partial revocation of a repayment', () => {
+  // guard: a revocation returns the excess before any debt is owed again
   test('revoking only excess returns it and reverses no cycle', async () => {
     await act('repayFor', 2, ausd('58'))
     expect(named(await act('revokeRepayment', 2, ausd('53')))).toEqual(['TopUpRevoked', 'Transfer'])

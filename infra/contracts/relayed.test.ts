@@ -46,6 +46,7 @@ describe('a top-up', () => {
     })
   })
 
+  // guard: a ref is applied once
   test('a top-up repeated with the same content emits AlreadyApplied and changes nothing', async () => {
     await topUp(1)
     const before = await fixture.accountOf('ana')
@@ -66,6 +67,7 @@ describe('a top-up', () => {
   })
 
   test.each([
+    // guard: a ref with different content is refused
     ['another amount', 'topUp', [refOf(1), ana, 100_000_001n, false], 'RefConflict'],
     ['another account', 'topUp', [refOf(1), budi, 100_000_000n, false], 'RefConflict'],
     ['a hold', 'topUp', [refOf(1), ana, 100_000_000n, true], 'RefConflict'],
@@ -81,6 +83,7 @@ describe('a top-up', () => {
 })
 
 describe('a held top-up', () => {
+  // guard: held collateral counts only after its hold
   test('a held top-up is pending until its end, then counts in views and calls without a transaction', async () => {
     await topUp(1, 100_000_000n, true)
     const held = await fixture.accountOf('ana')
@@ -123,6 +126,7 @@ describe('a held top-up', () => {
     expect((await fixture.accountOf('ana')).pendingUntil).toBe(0n)
   })
 
+  // guard: an amount of a payment is revoked once
   test('revoking a top-up a second time takes nothing of another held top-up', async () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2, 30_000_000n, true)
@@ -140,6 +144,7 @@ describe('a held top-up', () => {
     expect((await fixture.accountOf('ana')).pendingShares).toBe(0n)
   })
 
+  // guard: nothing is revoked after its hold
   test('a top-up cannot be revoked once its hold ended or if it was never held', async () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2)
@@ -273,6 +278,7 @@ describe('many', () => {
     })
   })
 
+  // guard: a batch that runs out of gas reports no operation as failed
   test('many reverts as a whole when gas is short, and never reports a valid operation as failed', async () => {
     const ops = [1, 2, 3, 4].map((ref) => op(1, ref, 1_000_000n))
     for (const gas of [310_000n, 380_000n, 450_000n, 520_000n]) {

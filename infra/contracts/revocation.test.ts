@@ -64,6 +64,8 @@ describe('revoking a repayment of the open cycle', () => {
     expect(await answer('markDefault')).toBe('accepted')
   })
 
+  // guard: a cycle with a revoked repayment gives no reward
+  // guard: a revoked repayment marks its open cycle
   test('a cycle with a revoked repayment closes as Reversed, without it in the sum and without a reward', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
@@ -75,6 +77,7 @@ describe('revoking a repayment of the open cycle', () => {
     expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
   })
 
+  // guard: a late cycle gives no reward
   test('a late cycle with a revoked repayment closes as Late', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
@@ -82,6 +85,7 @@ describe('revoking a repayment of the open cycle', () => {
     expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
   })
 
+  // guard: a mark of a cycle ends with it
   test('a revoked repayment does not affect the next cycle', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
@@ -93,6 +97,7 @@ describe('revoking a repayment of the open cycle', () => {
 })
 
 describe('revoking a repayment of a closed cycle', () => {
+  // guard: restored debt keeps its due date in a new cycle
   test('revoking the repayment of a closed cycle opens a new cycle with the old dates', async () => {
     await act('repayFor', 2, ausd('50'))
     await fixture.warp(500)
@@ -130,6 +135,7 @@ describe('revoking a repayment of a closed cycle', () => {
     expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
   })
 
+  // guard: restored debt brings its due date into an open cycle
   test('restored debt joins the open cycle, which takes the earlier dates', async () => {
     await act('repayFor', 2, ausd('10'))
     await act('repay', ausd('40'))
@@ -215,6 +221,7 @@ describe('the default of restored debt', () => {
     ['revoked a day before the end of grace', [() => settle(), () => after(end - day), () => revoke()], end],
     ['revoked a second later', [() => settle(), () => after(end - day + 1n), () => revoke()], end + 1n],
     ['revoked in the last second of grace', [() => settle(), () => after(end), () => revoke()], end + day],
+    // guard: restored debt has a day of grace
     ['revoked after the grace period', [() => settle(), () => after(end + 9n), () => revoke()], end + 9n + day],
     [
       'of which one unit is revoked',
@@ -285,6 +292,7 @@ describe('the default of restored debt', () => {
       ],
       last - 150_000n + day,
     ],
+    // guard: a restoration delays no default beyond the last possible revocation
     [
       'that was restored again after the last possible revocation of a payment in time',
       [
@@ -310,6 +318,7 @@ describe('the default of restored debt', () => {
     },
   )
 
+  // guard: a new cycle begins without a time of restoration
   test('a restoration delays no default of a later cycle', async () => {
     await settle()
     await act('pause')
@@ -377,6 +386,7 @@ describe('a closed cycle of which a repayment is revoked', () => {
     return closedAs(await act('repayFor', ref, ausd('20'), { paidAt: await now() }))
   }
 
+  // guard: a reversed cycle loses its score
   test('a reversed cycle loses exactly the score it gave', async () => {
     await act('repay', ausd('50'))
     expect(await heldCycle(2, 120)).toBe('Qualified')
@@ -393,6 +403,8 @@ describe('a closed cycle of which a repayment is revoked', () => {
     expect(scores).toEqual([10n, 10n, 10n, 0n, 0n])
   })
 
+  // guard: a cycle loses its score once
+  // together with: a reversed cycle loses its ratio reward
   test('a cycle loses its score once, however many of its repayments are revoked', async () => {
     await act('repay', ausd('50'))
     await act('draw', ausd('50'))

@@ -125,6 +125,7 @@ describe('debt whose repayment was revoked', () => {
     expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, drawn: ausd('10') - 1n })
   })
 
+  // guard: restored debt makes no cycle long enough
   test('restored debt, of a new cycle or in an open one, does not make a cycle long enough', async () => {
     await act('draw', 6n)
     await fixture.warp(120)
@@ -158,6 +159,8 @@ describe('debt whose repayment was revoked', () => {
     expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n })
   })
 
+  // guard: a new cycle begins without debt-time
+  // guard: restored debt counts in an open cycle from its restoration
   test('restored debt counts in an open cycle only from its restoration', async () => {
     const start = (await now()) + 10n
     await at(start)
@@ -177,6 +180,7 @@ describe('debt whose repayment was revoked', () => {
     expect(closedAs(await act('repay', ausd('1.1')))).toBe('Qualified')
   })
 
+  // guard: an extension that ends earlier moves no ratio reward
   test('the ratio reward does not move to an extended hold that ends before another', async () => {
     await act('draw', ausd('5'))
     await act('repayFor', 10, ausd('1'))
@@ -227,6 +231,7 @@ const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Move[]> =>
 
 // Half a unit reaches the least debt-time after 120 s. Larger debts reach it within seconds, but are repaid too soon.
 test.each([
+  // guard: a cycle needs all of the least debt-time
   ['small', 1n, [100, 140], 9n],
   ['large', 40n, [50, 62], 5n],
 ] as const)(

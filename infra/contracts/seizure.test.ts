@@ -52,6 +52,7 @@ describe('a default with too little collateral', () => {
     expect(await seen()).toMatchObject({ drawn: 0n, defaulted: true, limit: 0n, openedAt: 0n })
   })
 
+  // guard: a default seizes no held collateral
   test('a default seizes no held collateral, and seizeMore only what was released', async () => {
     await owe()
     await act('topUp', 2, 5n, true)

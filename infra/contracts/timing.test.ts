@@ -35,6 +35,7 @@ describe('the outcome Late', () => {
     ['with a payment time in the future, and relayed late', 1n, 10n * day, 'Late'],
     ['with a payment time before the debt, and relayed within a week', recording, -term - day, 'Qualified'],
     ['paid in time and relayed a week late', recording - 1n, -1n, 'Qualified'],
+    // guard: a time of payment is at most a week ago
     ['paid in time and relayed more than a week late', recording + 1n, -1n, 'Late'],
   ] as const)(
     'a cycle repaid by a payment %s is judged by the time of payment',
@@ -55,12 +56,14 @@ describe('the outcome Late', () => {
     }
   })
 
+  // guard: the latest payment decides whether a cycle is late
   test('a cycle is late by its latest payment, not by the one that closes it', async () => {
     await until(due + hour)
     await act('repayFor', 2, ausd('10'), { paidAt: due + 1n })
     expect(closedAs(await act('repayFor', 3, ausd('40'), { paidAt: due - 1n }))).toBe('Late')
   })
 
+  // guard: a new cycle begins without a time of payment
   test('a payment of an earlier cycle does not make a cycle late', async () => {
     await at(due - 10n)
     await act('repayFor', 2, ausd('50'), { paidAt: due - 10n })
@@ -96,6 +99,7 @@ describe('the outcome Late', () => {
 })
 
 describe('the time of payment', () => {
+  // guard: the time of payment belongs to the content of a ref
   test('time of payment and hold belong to the content of a ref', async () => {
     await act('repayFor', 2, ausd('10'), { paidAt: 5n })
     expect(await answer('repayFor', 2, ausd('10'), { paidAt: 6n })).toBe('RefConflict')
@@ -189,10 +193,13 @@ describe('the least debt-time of a cycle', () => {
   // A cycle needs 60 AUSD-seconds, and at least a minute.
   test.each([
     ['the least debt for the least time', 'Qualified', [['1', 60n]]],
+    // guard: a cycle needs the least debt-time
     ['less debt for the least time', 'Short', [['0.999999', 60n]]],
     ['the least debt for less time', 'Short', [['1', 59n]]],
+    // guard: a cycle needs the least time
     ['a large debt for less time', 'Short', [['400', 59n]]],
     ['half the debt for twice the time', 'Qualified', [['0.5', 120n]]],
+    // guard: a new cycle counts from its opening
     ['half the debt for less than twice the time', 'Short', [['0.5', 119n]]],
     ['dust for most of the term', 'Short', [['0.01', 1_700n]]],
     [
@@ -211,6 +218,7 @@ describe('the least debt-time of a cycle', () => {
         ['3', 20n],
       ],
     ],
+    // guard: a debt counts from when it is drawn
     [
       'a debt that grows too late',
       'Short',

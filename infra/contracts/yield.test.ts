@@ -28,6 +28,7 @@ describe('yield', () => {
     await act('topUp', 2, ausd('50'), true, 'budi')
   })
 
+  // guard: yield is added only by the admin
   test('a user cannot add yield', async () => {
     const add = (from: 'ana' | 'relayer') => fixture.refusal(from, 'creditLine', 'addYield', [1n])
     expect(await add('ana')).toBe('AccessControlUnauthorizedAccount')
@@ -51,6 +52,7 @@ describe('yield', () => {
     expect((await fixture.accountOf('budi')).collateral).toBe(ausd('55') - 1n)
   })
 
+  // guard: a revoked payment returns its amount and not the value of its shares
   test('after yield, revoking a top-up returns the credited amount, and its yield stays with the other shares', async () => {
     await act('addYield', ausd('15'))
     const before = await treasuryHas()
@@ -96,6 +98,7 @@ describe('yield', () => {
 describe('the highest price of a share', () => {
   const most = async () => (await read('totalShares')) + 1_000_000n - (await read('totalCollateral')) - 1n
 
+  // guard: a share is never worth more than a unit by yield
   test('yield that makes a share worth more than a unit is refused', async () => {
     await act('topUp', 1, 1n)
     const amount = await most()

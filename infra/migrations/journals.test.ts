@@ -59,6 +59,7 @@ describe('a posting that reverses another', () => {
     await postReversal(reversal, credit)
   })
 
+  // guard: a posting is reversed by its exact negation
   test.each<[string, (JournalLine | [...JournalLine, null])[]]>([
     [
       'less',
@@ -125,6 +126,7 @@ describe('a journal', () => {
 
   test.each<[string, JournalLine[]]>([
     ['one line alone', [['treasury', 'AUSD', '1']]],
+    // guard: a posting sums to 0 in every asset
     [
       'assets that sum to 0 only together',
       [
@@ -160,6 +162,8 @@ describe('a journal', () => {
   })
 
   test.each([
+    // guard: a line of a journal is never changed, not even by its owner
+    // guard: a line of a journal is never changed by its service
     ['changed', 'update payments.journal set amount = 8'],
     ['removed', 'delete from payments.journal'],
     ['emptied', 'truncate payments.journal'],

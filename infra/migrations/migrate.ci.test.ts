@@ -70,6 +70,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
   })
 
   test.each([
+    // guard: a service writes no row of another service
     ['write the rows of another', `insert into ${other}.inbox values ('a', 'b')`],
     ['make a table', `create table ${role}.more (id int)`],
     ['make a schema', 'create schema more'],
@@ -80,6 +81,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
   })
 
   test.each([
+    // guard: a service deletes no row
     ['delete', 'delete from %'],
     ['empty', 'truncate %'],
     ['change', 'alter table % add column more int'],
@@ -113,6 +115,7 @@ test('a descending index begins where a list read newest first begins: `desc` so
   expect(wrong.map(({ name }) => name)).toEqual([])
 })
 
+// guard: the taker of a quote is never changed
 test('security: the taker of a quote is never changed, not even by pricing', async () => {
   const taking = "('7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', 'me', now())"
   await run('pricing', `insert into quotes_taken (id, request_fingerprint, expires_at) values ${taking}`)

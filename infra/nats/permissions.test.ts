@@ -167,6 +167,7 @@ const refusedTo = (user: BusUser, tries: readonly Right[]): string[] =>
   [...new Set(tries.filter(({ users }) => !users.includes(user)).map(nameOf))].sort()
 
 describe('security: nats-server refuses exactly what the catalogue does not grant:', () => {
+  // guard: only payments orders a credit
   test.each(busUsers)(
     'security: nats-server refuses to publish for %s exactly what the catalogue does not grant',
     (user) => {

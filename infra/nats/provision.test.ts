@@ -175,6 +175,7 @@ describe('a stream', () => {
     await expect(admin.request(subject, '{}', { timeout: 20_000 })).rejects.toThrow('503')
   })
 
+  // guard: no user can remove a message from a stream
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
     'the stream %s refuses to remove messages, even for admin',
     async (name) => {
@@ -183,6 +184,7 @@ describe('a stream', () => {
     },
   )
 
+  // guard: a webhook is stored once while its stream retains messages
   test('WEBHOOKS stores a delivery once: by id within the window, by subject until it expires', async () => {
     // The stream is created again, because a window that is shortened in place may still end as late as before (tried).
     // The window is long enough for two publications on a busy machine.

@@ -110,6 +110,7 @@ describe('a credit order', () => {
     expect(again?.payload).toEqual(first!.payload)
   })
 
+  // guard: an order with different content is no repeat
   test('security: repeated with another amount is dead-lettered', async () => {
     const context = await fixture.begin()
     const task = credit(2_000_000n)
@@ -315,6 +316,7 @@ describe('a lane with a low balance', () => {
     }
   })
 
+  // guard: a lane near its reserve accepts no new operation
   test('security: accepts no operation near its reserve', async () => {
     const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
     const task = credit()

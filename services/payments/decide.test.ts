@@ -72,19 +72,24 @@ describe('the decision on incoming money', () => {
     ['before we knew the checkout', { ...open, state: 'opening' }, charge, whole],
     ['for a settlement', { ...open, kind: 'settlement' }, charge, whole],
     ['on a replaced checkout', { ...open, kind: 'settlement', state: 'replaced' }, charge, whole],
+    // guard: a counted charge is not counted again
     ['again', paid, charge, { known: true }],
     ['again, after the credit', { ...paid, state: 'credited' }, charge, { known: true }],
     ['a second time', paid, { ...charge, paymentId: 'py-2' }, { overpaid: true }],
+    // guard: a second payment for the same top-up is not credited
     [
       'a second time, while the first is in review',
       { ...paid, state: 'review' },
       { ...charge, paymentId: 'py-2' },
       { overpaid: true },
     ],
+    // guard: a payment with another amount needs manual review
     ['one short', open, { ...charge, paidMinor: 49_999n }, review('amount_differs')],
     ['one over', open, { ...charge, paidMinor: 50_001n }, review('amount_differs')],
     ['in no exact amount', open, { ...charge, paidMinor: null }, review('amount_differs')],
+    // guard: a payment in another currency needs manual review
     ['in other money', open, { ...charge, currency: 'MYR' }, review('currency_differs')],
+    // guard: a payment refunded before its credit is not credited
     [
       'already given back',
       { ...open, refundedMinor: 50_000n },

@@ -75,6 +75,9 @@ describe('the row of a payment', () => {
     expect((await countOf(before.id)).lines).toBeGreaterThan(1)
   })
 
+  // guard: a payment moves only from the state that was read
+  // guard: an order of a step is sent only if the step was taken
+  // guard: a posting of a step is booked only if the step was taken
   test('moved by another transaction first stays unchanged, without orders or entries', async () => {
     const before = await opening()
     const ended = { from: 'opening', to: 'expired', nextCheckAt: null } as const
@@ -83,6 +86,7 @@ describe('the row of a payment', () => {
     expect(await countOf(before.id)).toEqual({ orders: 0, lines: 0 })
   })
 
+  // guard: one instance at a time opens the checkout of a payment
   test('is opened by one instance at a time, and by another after that one dies', async () => {
     const { id } = await opening()
     const leases = () => Promise.all([1, 2].map(() => database.run((db) => leaseOpening(db, id, 60_000))))
@@ -95,6 +99,7 @@ describe('the row of a payment', () => {
     expect((await leases()).filter((one) => one !== undefined)).toHaveLength(1)
   })
 
+  // guard: one transaction at a time decides about a payment
   test('is locked together with all payments of its wallet', async () => {
     const [first, second] = [await opening(), await opening()]
     const order: string[] = []

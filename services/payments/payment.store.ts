@@ -63,8 +63,11 @@ export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined>
 
 const locking = compiledQuery<{ id: string }>((db) =>
   db
-    // guard: one transaction at a time decides about a payment
-    .select({ ...getTableColumns(payments), locked: lockOf(sql`'wallet:' || ${payments.wallet}`) })
+    .select({
+      ...getTableColumns(payments),
+      // guard: one transaction at a time decides about a payment
+      locked: lockOf(sql`'wallet:' || ${payments.wallet}`),
+    })
     .from(payments)
     .where(eq(payments.id, placeholder('id')))
     // guard: one transaction at a time decides about a payment
@@ -185,8 +188,13 @@ const moveOf = perKeys((keys) =>
         checks: 0,
         updatedAt: sql`now()`,
       })
-      // guard: a payment moves only from the state that was read
-      .where(and(eq(payments.id, placeholder('id')), eq(payments.state, placeholder('from'))))
+      .where(
+        and(
+          eq(payments.id, placeholder('id')),
+          // guard: a payment moves only from the state that was read
+          eq(payments.state, placeholder('from')),
+        ),
+      )
       .returning(),
   ),
 )

@@ -42,6 +42,7 @@ async function taking(nextCheckAt: SQL | null = null): Promise<string> {
 const move = (id: string, next: CashoutState) => database.run((db) => moveCashout(db, id, next, { nextCheckAt: null }))
 
 describe('the row of a cash-out', () => {
+  // guard: a cash-out moves only from a state that allows the step
   test('moves once for concurrent transactions, and never back', async () => {
     const id = await taking()
     await move(id, 'taken')
@@ -88,6 +89,7 @@ describe('the row of a cash-out', () => {
     expect(rows.map(({ id }) => id)).toEqual([late])
   })
 
+  // guard: one transaction at a time decides about a cash-out
   test('is locked by one transaction at a time', async () => {
     const id = await taking()
     const order: string[] = []

@@ -211,6 +211,7 @@ export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise
       )
       .orderBy(asc(nextCheckAt))
       .limit(rowsMax)
+      // guard: a due check of a cash-out is leased by one instance
       .for('update', { skipLocked: true }),
   )
   const max = sql`case ${state} when 'failed' then ${failedMaxMs}::float8

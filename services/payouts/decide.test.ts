@@ -71,6 +71,7 @@ const table: [CashoutState, ...object[]][] = [
 
 describe('the decision on a payout status', () => {
   const rows = table.flatMap(([state, ...steps]) => steps.map((step, n) => [state, words[n]!, step] as const))
+  // guard: an unknown status is no success
   test.each(rows)('in the state %s: %s means %p', (state, word, step) => {
     expect(receivePayoutStatus(facts(state), evidence(word))).toMatchObject(step)
   })
@@ -107,7 +108,9 @@ describe('the decision on a payout status', () => {
     expect(step).toEqual({ odd: 'paid_and_returned' })
   })
   test.each([
+    // guard: a second payout of a cash-out is no success
     ['a second payout', { payoutId: 'disb-2' }, 'paid_twice'],
+    // guard: a payout with another amount is no success
     ['another amount', { amountMinor: 81_251n }, 'payout_differs'],
     ['an unreadable amount', { amountMinor: undefined }, 'payout_differs'],
     ['another currency', { currency: 'MYR' }, 'payout_differs'],
@@ -124,6 +127,7 @@ describe('the refusal of an order is believed', () => {
     attempts: 1,
     sincePreviousMs: Infinity,
   } as const
+  // guard: only a refusal of this very order counts
   test.each([
     ['of the first attempt, when nothing is found', {}, true],
     ['that the account number is wrong', { meaning: 'destination_wrong' }, true],
@@ -131,6 +135,7 @@ describe('the refusal of an order is believed', () => {
       (meaning) => [`never by a word that means ${meaning}`, { meaning }, false] as const,
     ),
     ['when a payout is found', { found: 1 }, false],
+    // guard: a refusal proves nothing right after an attempt of unknown outcome
     ['soon after an unclear attempt', { attempts: 2, sincePreviousMs: conclusiveAfterMs - 1 }, false],
     ['long after it', { attempts: 2, sincePreviousMs: conclusiveAfterMs }, true],
   ])('%s: %p', (_, change, believed) => {

@@ -143,6 +143,7 @@ describe('while the market of the rupiah is closed', () => {
   })
 
   test.each([
+    // guard: while the market is closed, a rate that no open market confirms pays nothing out
     ['has no price', []],
     ['has a price of three hours ago', [traded('16250', '2026-11-22T09:00:00Z')]],
     ['has a price of another currency', [traded('9')]],
@@ -162,6 +163,7 @@ describe('while the market of the rupiah is closed', () => {
     })
   })
 
+  // guard: a doubtful rate pays nothing out
   test('security: there is no cash-out if it agrees and another source differs', () => {
     const differing = [seen('b', '16450', '2026-11-22', 'USD/IDR')]
     expect(decide(friday.slice(0, 1), { trades: [traded('16250')], checks: differing }, sunday)).toMatchObject({
@@ -266,10 +268,12 @@ describe('a cross-check', () => {
 describe('there is no rate', () => {
   test.each([
     ['without any source', []],
+    // guard: a rate is within its band
     ['outside the band', [seen('a', '9.00')]],
     ['that is 1', [seen('a', '1')]],
     ['that is inverted', [seen('a', '0.2370')]],
     ['dated in the future', [seen('a', '4.00', '2026-11-20')]],
+    // guard: a rate is close to those of other sources
     ['more than 3% from another source', [seen('a', '4.00'), seen('b', '4.1204')]],
   ])('%s', (_, sightings) => {
     expect(decide(sightings)).toHaveProperty('unavailable')
@@ -293,6 +297,7 @@ test('a rate of exactly 1 is refused, however wide its band', () => {
 })
 
 describe('the age of a rate is counted from its own date', () => {
+  // guard: a rate is not too old
   test.each([
     ['2026-11-18', '2026-11-19T12:00:00Z', 20n], // The rate is 36 h old, on weekdays.
     ['2026-11-18', '2026-11-19T12:00:01Z', undefined],
@@ -312,6 +317,7 @@ describe('the age of a rate is counted from its own date', () => {
 
 describe('a jump of more than 4% from the last used rate', () => {
   const accepted = seen('a', '4.00', '2026-11-17')
+  // guard: a rate jump needs manual review
   test.each([
     ['4.16', undefined, true],
     ['4.1601', undefined, false],

@@ -81,6 +81,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject(answer)
   })
 
+  // guard: a quote for money that comes in prices no cash-out
   test('security: gives a quote for money that comes in to no cash-out, whoever has taken it', async () => {
     const quoteId = mintQuoteId(
       fixture.context.quoteSecrets[0],
@@ -96,6 +97,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await fixture.ask(QuoteTake, { ...by(quoteId), use: 'pay_out' })).toEqual(refused as never)
   })
 
+  // guard: a quote for cash-outs prices no money that comes in
   test('security: gives a quote for cash-outs to no top-up and to no settlement', async () => {
     const end = Date.now() + 60_000
     const payOut = { pair: 'USD/IDR', minorPerUsd: 16_168n, spreadBps: -50n, use: 'pay_out', expiresAtMs: end } as const
@@ -167,6 +169,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
 
 describe('the expiry of a quote', () => {
   test.each([
+    // guard: a quote is taken before it expires, by the database clock
     ['right', 0],
     ['an hour late', -3_600_000],
     ['an hour early', 3_600_000],
@@ -181,6 +184,7 @@ describe('the expiry of a quote', () => {
     expect(await takersOf(ended)).toEqual([])
   })
 
+  // guard: a quote is taken no earlier than it can have been issued, by the database clock
   test('is past for a quote that ends later than any issued now, as by a clock that was ahead', async () => {
     const [early, right] = [endingIn(7_200_000), endingIn(90_000)]
     for (const question of [QuoteFind, QuoteTake]) {
@@ -213,6 +217,7 @@ describe('the expiry of a quote', () => {
 })
 
 describe('security: a quote', () => {
+  // guard: a quote is taken once
   test('serves a top-up or a cash-out, never both, and neither of them twice', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await locked()

@@ -45,6 +45,7 @@ describe('the id of a quote', () => {
     expect(() => mintQuoteId(secret, locked, given)).toThrow('does not fit into a quote id')
   })
 
+  // guard: a quote that we did not issue is invalid
   test('security: with any changed digit is invalid', () => {
     const id = mintQuoteId(secret, lock, mark)
     const forged = [...id].flatMap((digit, at) =>

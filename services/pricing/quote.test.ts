@@ -14,10 +14,12 @@ const fresh: Quote = {
 const ended = (expiresAtMs: number): Quote => ({ ...fresh, expiresAtMs })
 
 describe('a quote', () => {
+  // guard: a taken quote is used for every other taker
   test.each([
     ['fresh and free', fresh, null, 'ok'],
     ['in its last millisecond', ended(nowMs + 1), null, 'ok'],
     ['at the moment it expires', ended(nowMs), null, 'quote_expired'],
+    // guard: an expired quote is refused
     ['expired and free', ended(nowMs - 1), null, 'quote_expired'],
     ['issued by a clock that was ahead', { ...fresh, validFromMs: nowMs + 1 }, null, 'quote_expired'],
     ['mine already', fresh, 'me', 'ok'],

@@ -202,6 +202,7 @@ test.each([
 
 describe('an endpoint of another chain', () => {
   test.each([
+    // guard: the service signs only for its configured chain
     ['with another id', { chainId: 1 }],
     ['with the same id and another block 0', { genesis: `0x${'bb'.repeat(32)}` }],
     ['with other code at our address', { code: '0x61' }],

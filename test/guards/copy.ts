@@ -1,8 +1,9 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { type Guard, root } from './guard'
-import { textOf, withoutGuard } from './mutations'
+import { repositoryDir } from '#infra/local/folders'
+import { textOf } from './marks'
+import { withoutGuards } from './mutants'
 
 /** Files that the suites of any service read. */
 const parts = ['services', 'shared', 'infra', 'test', 'package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock']
@@ -16,13 +17,16 @@ export function openCopy(): Copy {
   for (const folder of [dir, tmp]) mkdirSync(folder)
   for (const folder of [home, dir, tmp]) chmodSync(folder, 0o755)
   const isOurs = (path: string) => !basename(path).startsWith('.local')
-  for (const part of parts) cpSync(join(root, part), join(dir, part), { recursive: true, filter: isOurs })
-  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
-  return { dir, tmp, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) }
+  for (const part of parts) cpSync(join(repositoryDir, part), join(dir, part), { recursive: true, filter: isOurs })
+  symlinkSync(join(repositoryDir, 'node_modules'), join(dir, 'node_modules'))
+  const remove = () => rmSync(home, { recursive: true, force: true })
+  process.once('exit', remove)
+  return { dir, tmp, [Symbol.dispose]: remove }
 }
 
-export async function takeOut({ dir, tmp }: Copy, guard: Guard): Promise<Disposable> {
-  const texts = withoutGuard(guard, dir)
+/** Takes these guards out of the copy, until the result is disposed of. */
+export async function takeOut({ dir, tmp }: Copy, guards: readonly string[]): Promise<Disposable> {
+  const texts = withoutGuards(guards, dir)
   const before = new Map<string, string>()
   const keep = (file: string) => before.set(file, textOf(file, dir))
   const clusters = clustersIn(tmp)

@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { type Guard, uniqueIndexes } from './guard'
-import { judge, patternOf, rowOf } from './judge'
-import { guards } from './list/all'
-import { ofNoMoney } from './list/indexes'
-import { findMarks, marksIn } from './marks'
-import { textOf, withoutGuard } from './mutations'
-import { always, dropped, followed, instead, never, type Operator, preceded, without } from './operators'
+import { indexGuards, indexOf, ofNoMoney, uniqueIndexes } from './indexes'
+import { judge, patternOf } from './judge'
+import { marksIn, testIn, textOf } from './marks'
+import { codeOf, guards, type Mutant, mutants, uniqueTest, withoutGuards } from './mutants'
+import { mutations } from './mutations'
+import { always, dropped, followed, instead, leftOut, never, type Operator, preceded, without } from './operators'
 import { readOptions } from './options'
 
-const faultOf = (guard: Guard): string | undefined => {
+const faultOf = (mutant: Mutant): string | undefined => {
   try {
-    withoutGuard(guard)
+    withoutGuards(mutant.guards)
     return undefined
   } catch (error) {
     return (error as Error).message
@@ -18,36 +17,37 @@ const faultOf = (guard: Guard): string | undefined => {
 }
 
 test('every guard can be taken out: its marks are in the sources, and its operators fit them', () => {
-  const faults = guards.flatMap((one) => {
+  const faults = mutants.flatMap((one) => {
     const fault = faultOf(one)
-    return fault ? [`${one.guard}: ${fault}`] : []
+    return fault ? [`${one.guards.join(', ')}: ${fault}`] : []
   })
   expect(faults).toEqual([])
 })
 
-test('every mark in the sources is of a guard with a test', () => {
-  const named = new Set(guards.map(({ guard }) => guard))
-  expect([...findMarks().keys()].filter((words) => !named.has(words))).toEqual([])
+test('every guard has a test, a race or an engine that must notice that it is missing', () => {
+  const proven = new Set(mutants.flatMap((one) => one.guards))
+  expect([...guards].filter((guard) => !proven.has(guard))).toEqual([])
 })
 
-test('every guard is listed once, and its test exists, with its row', () => {
-  const named = guards.map(({ guard }) => guard)
-  expect(named.filter((one, at) => named.indexOf(one) !== at)).toEqual([])
-  // A literal is accepted in whichever quotes.
-  const has = (file: string, words: string) =>
-    ["'", '"', '`'].map((quote) => quote + words + quote).some((literal) => textOf(file).includes(literal))
-  const lost = guards.flatMap(({ guard, test: { file, name, row } }) =>
-    [name, ...rowOf({ row })].filter((words) => !has(file, words)).map((words) => `${guard}: ${file} has no ${words}`),
-  )
-  expect(lost).toEqual([])
+test('every operator in the table is of a guard, and does more than to leave out the marked code', () => {
+  const rows = Object.entries(mutations)
+  expect(rows.filter(([guard]) => !guards.has(guard)).map(([guard]) => guard)).toEqual([])
+  const isIdle = (code: string, operator: Operator) => ['', leftOut(code)].includes(operator(code))
+  const isNeedless = ([guard, by]: (typeof rows)[number]) =>
+    codeOf(guard).every((code, at) => isIdle(code, typeof by === 'function' ? by : by[at]!))
+  expect(rows.filter(isNeedless).map(([guard]) => guard)).toEqual([])
 })
 
 test('every unique index is a guard, or has a reason why money does not depend on it', () => {
-  const made = uniqueIndexes().map(({ index }) => index)
-  const guarded = guards.flatMap(({ index }) => index ?? [])
-  const reasoned = Object.keys(ofNoMoney)
-  expect(new Set(guarded).isDisjointFrom(new Set(reasoned))).toBe(true)
-  expect([...new Set([...guarded, ...reasoned])].toSorted()).toEqual(made.toSorted())
+  const made = uniqueIndexes().map(({ index }) => `unique index ${index}`)
+  const reasoned = Object.keys(ofNoMoney).map((index) => `unique index ${index}`)
+  expect([...indexGuards, ...reasoned].toSorted()).toEqual(made.toSorted())
+})
+
+test('every unique index that is a guard is a row of the test of unique indexes', () => {
+  const text = textOf(uniqueTest.file)
+  const named = [uniqueTest.name, ...indexGuards.map(indexOf)]
+  expect(named.filter((words) => !text.includes(`'${words}'`))).toEqual([])
 })
 
 describe('the output of a test run', () => {
@@ -68,17 +68,17 @@ describe('the output of a test run', () => {
     ['broken when a file cannot be read', `# Unhandled error between tests\nerror: Unexpected =\n${failed}`, 'broken'],
     ['broken when it did not run', 'error: regex "x" matched 0 tests\n', 'broken'],
   ] as const)('%s', (_, said, verdict) => {
-    expect(judge(said, [patternOf({ file: '', name })]).is).toBe(verdict)
+    expect(judge(said, [patternOf({ name, row: [] })]).is).toBe(verdict)
   })
 })
 
 test('a title with placeholders matches by its row, or with any values', () => {
-  const named = { file: '', name: 'by %s (held: %p)' }
-  const fits = (of: object, text: string) => new RegExp(patternOf({ ...named, ...of })).test(text)
-  expect(fits({ row: 'CARDS' }, 'a top-up > by CARDS (held: true)')).toBe(true)
-  expect(fits({ row: 'CARDS' }, 'a top-up > by QRIS (held: true)')).toBe(false)
-  expect(fits({}, 'a top-up > by QRIS (held: true)')).toBe(true)
-  expect(fits({}, 'a top-up > by QRIS (held: true), late')).toBe(false)
+  const fits = (row: readonly string[], text: string) =>
+    new RegExp(patternOf({ name: 'by %s (held: %p)', row })).test(text)
+  expect(fits(['CARDS'], 'a top-up > by CARDS (held: true)')).toBe(true)
+  expect(fits(['CARDS'], 'a top-up > by QRIS (held: true)')).toBe(false)
+  expect(fits([], 'a top-up > by QRIS (held: true)')).toBe(true)
+  expect(fits([], 'a top-up > by QRIS (held: true), late')).toBe(false)
 })
 
 test.each([
@@ -102,8 +102,34 @@ test('the marked code is a line, the deeper lines below it and the line that clo
   ])
 })
 
+test('a mark names the guards that are taken out together', () => {
+  const text = '// guard: a\n// together with: b\n// guard: c\ntest(d)\n'
+  expect(marksIn(text).map(({ words, others }) => [words, ...others])).toEqual([['a', 'b'], ['c']])
+})
+
+test.each([
+  ['a test', `test('is paid', () => {})`, '', 'is paid', []],
+  ['a test with its title on the next line', `test(\n  "the user's",\n  () => {})`, '', "the user's", []],
+  ['a table of tests', `test.each([\n  ['a', 1],\n])('%s is paid', () => {})`, '', '%s is paid', []],
+  ['a row', `  ['a', 1],\n`, `  ['b', 2],\n])('%s is paid', () => {})`, '%s is paid', ['a']],
+  ['a row with two texts', `  ['a', 'b', 'c'],\n`, `])('%s of %s: %p', () => {})`, '%s of %s: %p', ['a', 'b']],
+  ['a row of many lines', `  [\n    'a',\n    f(1),\n  ],\n`, `] as const)(\n  '%s of %s',`, '%s of %s', ['a']],
+  ['a row that is a text', `  'a',\n`, `])('%s is paid', () => {})`, '%s is paid', ['a']],
+  ['a row that begins with a number', `  [1, 'a'],\n`, `])('%d of %s', () => {})`, '%d of %s', []],
+])('the test below a mark is read from %s', (_, code, below, name, row) => {
+  expect(testIn(code, below)).toEqual({ name, row })
+})
+
+test('a mark above anything but a test or a row of its table names no test', () => {
+  const below = `test.each([['a']])('%s is paid', () => {})`
+  expect(testIn('beforeAll(() => {})', below)).toBeUndefined()
+  expect(testIn(`['a'],`, '')).toBeUndefined()
+})
+
 test.each<[string, Operator, string, string]>([
   ['drops code', dropped, 'lock(tx)\n', ''],
+  ['leaves out code', leftOut, 'lock(tx)\n', ''],
+  ['never enters an if that is left out', leftOut, 'if (a) {\n  b()\n} else c()', 'if (false) {\n  b()\n} else c()'],
   ['makes a condition false', never, '  if (isA(b) && c) return d', '  if (false) return d'],
   ['makes a condition true', always, 'return a.b(c) ? d : e', 'return true ? d : e'],
   ['makes a value true', always, 'const a = (b: C) => b > c\n', 'const a = (b: C) => true\n'],

@@ -1,48 +1,22 @@
-import type { Copy } from './copy'
-import type { NamedTest } from './guard'
+import { type NamedTest, placeholders } from './marks'
 
+/** `red` if the proof noticed that the guard is missing; `broken` if it did not run as it should. */
 export type GuardVerdict =
   | { readonly is: 'green' }
   | { readonly is: 'red'; readonly by: string }
   | { readonly is: 'broken'; readonly why: string }
 
-/** Deadline of a test in ms, because a missing guard may show as one. */
-const testMs = 40_000
-const runMs = 180_000
-
-export async function tryTests({ dir, tmp }: Copy, file: string, tests: readonly NamedTest[]): Promise<GuardVerdict> {
-  const patterns = tests.map(patternOf)
-  const words = ['test', `./${file}`, '-t', patterns.map((one) => `(${one})`).join('|')]
-  const run = Bun.spawn([process.execPath, ...words, '--timeout', String(testMs)], {
-    cwd: dir,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    env: { ...process.env, TMPDIR: tmp, NO_COLOR: '1' },
-  })
-  const timer = setTimeout(() => run.kill(), runMs)
-  const said = await Promise.all([run.stdout, run.stderr].map((one) => new Response(one).text()))
-  await run.exited
-  clearTimeout(timer)
-  return judge(said.join('\n'), patterns)
-}
-
 /** Returns a pattern for the end of a test's full name, in which a value may have several lines. */
-export function patternOf({ name, row }: NamedTest): string {
-  const [first = '', ...others] = name.split(/%[spodifj#]/)
-  const words = rowOf({ row })
-  const rest = others.map((text, at) => `${escaped(words[at], '[\\s\\S]*')}${escaped(text)}`)
+export function patternOf({ name, row }: Pick<NamedTest, 'name' | 'row'>): string {
+  const [first = '', ...others] = name.split(placeholders)
+  const rest = others.map((text, at) => `${escaped(row[at], '[\\s\\S]*')}${escaped(text)}`)
   return `${escaped(first)}${rest.join('')}$`
 }
-
-/** Returns the values of a title's first placeholders. */
-export const rowOf = ({ row = [] }: Pick<NamedTest, 'row'>): readonly string[] =>
-  typeof row === 'string' ? [row] : row
 
 const escaped = (text: string | undefined, otherwise = ''): string =>
   text?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') ?? otherwise
 
-/** Judges the output of a run. Only a failed assertion or an expired deadline of the test itself counts. */
+/** Judges the output of a run of tests. Only a failed assertion or an expired deadline of the test itself counts. */
 export function judge(said: string, patterns: readonly string[]): GuardVerdict {
   const blocks = blocksOf(said)
   const named = (name: string) => patterns.some((one) => new RegExp(one).test(name))

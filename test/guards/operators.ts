@@ -6,6 +6,9 @@ export const dropped: Operator = () => ''
 export const never: Operator = (code) => withValue(code, 'false')
 export const always: Operator = (code) => withValue(code, 'true')
 
+/** Takes out a guard that `mutations.ts` does not name: the code is dropped, and an `if` never applies. */
+export const leftOut: Operator = (code) => (/^\s*if \(/.test(code) ? never(code) : dropped(code))
+
 /** Puts other code before the code, in its place in the order of statements. */
 export const preceded =
   (by: string): Operator =>

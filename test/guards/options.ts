@@ -2,9 +2,9 @@ export type Options = { readonly only: string | undefined }
 
 export const usage = `bun run prove guards [--only WORD]
 
-  --only   guards with WORD in their sentence, kind, index or test
+  --only   guards with WORD in their name, or in the name of the test, race or engine that must notice
 
-Exit code 0: each test failed without its guard.`
+Exit code 0: each guard that was taken out was noticed.`
 
 export function readOptions(words: readonly string[]): Options {
   const [name, only, ...others] = words

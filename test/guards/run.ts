@@ -1,11 +1,11 @@
 import { printOutcome } from '../prove/outcome'
 import { type Copy, openCopy, takeOut } from './copy'
-import type { Guard } from './guard'
-import { type GuardVerdict, rowOf, tryTests } from './judge'
-import { guards } from './list/all'
+import type { GuardVerdict } from './judge'
+import { type Mutant, mutants } from './mutants'
 import { type Options, readOptions, usage } from './options'
+import { placeOf, runWithAll, runWithout, wordsOf } from './prove'
 
-/** This script is `bun run prove guards`: it removes each guard and expects its test to fail. */
+/** This script is `bun run prove guards`: it removes each guard and expects its proof to notice. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -19,13 +19,16 @@ try {
 }
 
 const { only } = options
-const wordsOf = ({ guard, kind, index = '', test }: Guard) =>
-  `${kind} ${guard} ${index} ${test.file} ${test.name}`.toLowerCase()
-const chosen = guards.filter((one) => !only || wordsOf(one).includes(only.toLowerCase()))
+const nameOf = ({ guards }: Mutant) => guards.join(', with ')
+const isWanted = (one: Mutant) =>
+  !only || `${nameOf(one)} ${one.proof.by} ${wordsOf(one.proof)}`.toLowerCase().includes(only.toLowerCase())
+const chosen = mutants.filter(isWanted)
 if (chosen.length === 0) {
   console.error(`no guard matches ${only}`)
   process.exit(2)
 }
+// The copies are removed when the process exits.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const startedMs = Date.now()
 const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padStart(6)
 {
@@ -33,9 +36,9 @@ const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padS
   using second = openCopy()
   const copies = [first, second]
   const failing = await failingWithAll(copies)
-  const tried = chosen.filter(({ test }) => !failing.has(test.file))
+  const tried = chosen.filter(({ proof }) => !failing.has(placeOf(proof)))
   const found = failing.size + (await countKept(copies, tried))
-  printOutcome({ amount: `${chosen.length} guards`, found })
+  printOutcome({ amount: `${new Set(chosen.flatMap(({ guards }) => guards)).size} guards`, found })
   process.exitCode = found === 0 ? 0 : 1
 }
 
@@ -52,50 +55,49 @@ async function withEach<One>(
   await Promise.all(copies.map(work))
 }
 
-/** Returns the tests that fail with every guard in place, which prove nothing. */
+/** Returns the files, races and commands that fail with every guard in place, which prove nothing. */
 async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<string>> {
-  const byFile = Map.groupBy(chosen, ({ test }) => test.file)
+  const byPlace = Map.groupBy(chosen, ({ proof }) => placeOf(proof))
   const failing = new Set<string>()
-  await withEach(copies, byFile, async (copy, [file, its]) => {
-    const tests = its.map(({ test }) => test)
-    const verdict = await tryTests(copy, file, tests)
+  await withEach(copies, byPlace, async (copy, [place, its]) => {
+    const verdict = await runWithAll(
+      copy,
+      its.map(({ proof }) => proof),
+    )
     if (verdict.is === 'green') return
-    failing.add(file)
-    console.log(`${file} fails with every guard in place: ${told(verdict)}`)
+    failing.add(place)
+    console.log(`${place} fails with every guard in place: ${told(verdict)}`)
   })
-  if (failing.size === 0) console.log(`${secondsSince(startedMs)} s  every test passes with all guards in place`)
+  if (failing.size === 0) console.log(`${secondsSince(startedMs)} s  every proof passes with all guards in place`)
   return failing
 }
 
-async function countKept(copies: readonly Copy[], tried: readonly Guard[]): Promise<number> {
+async function countKept(copies: readonly Copy[], tried: readonly Mutant[]): Promise<number> {
   const kept: string[] = []
   await withEach(copies, tried, async (copy, one) => {
     const fromMs = Date.now()
     const verdict = await withoutIt(copy, one)
-    const isMissed = verdict.is === 'red'
-    const { file, name, row } = one.test
-    const words = rowOf({ row }).map((word) => ` (${word})`)
-    const word = isMissed ? 'detected' : 'NOT DETECTED'
-    console.log(`${secondsSince(fromMs)} s  ${word}  ${one.kind}: ${one.guard}`)
-    console.log(`          ${file}: ${name}${words.join('')}`)
-    if (!isMissed) kept.push(`${one.guard}: ${told(verdict)}`)
+    const isNoticed = verdict.is === 'red'
+    console.log(`${secondsSince(fromMs)} s  ${isNoticed ? 'detected' : 'NOT DETECTED'}  ${nameOf(one)}`)
+    console.log(`          ${wordsOf(one.proof)}`)
+    if (!isNoticed) kept.push(`${nameOf(one)}: ${told(verdict)}`)
   })
   const { length } = tried
-  console.log(`${length - kept.length} of ${length} guards: the test fails without the guard`)
+  console.log(`${length - kept.length} of ${length} times, the missing guard was noticed`)
   for (const line of kept) console.log(`  ${line}`)
   return kept.length
 }
 
-async function withoutIt(copy: Copy, guard: Guard): Promise<GuardVerdict> {
+async function withoutIt(copy: Copy, { guards, proof }: Mutant): Promise<GuardVerdict> {
   try {
-    using _gone = await takeOut(copy, guard)
-    return await tryTests(copy, guard.test.file, [guard.test])
+    using _gone = await takeOut(copy, guards)
+    return await runWithout(copy, proof)
   } catch (error) {
     return { is: 'broken', why: (error as Error).message }
   }
 }
 
 function told(verdict: GuardVerdict): string {
-  if (verdict.is === 'green') return 'its test passes without it'
+  if (verdict.is === 'green') return 'the proof passes without it'
   return verdict.is === 'red' ? verdict.by : `inconclusive: ${verdict.why}`
 }

@@ -38,7 +38,6 @@ type LineOptions = {
   readonly order: () => number
   /** Returns true for a statement that is held; others belong to the previous step. */
   readonly mustWait: (statement: Statement) => boolean
-  readonly edit: (text: string) => string
   readonly changed: () => void
 }
 
@@ -48,7 +47,7 @@ const isReading = (text: string): boolean => /^\s*select\b/i.test(text) && !/for
 const commit = 'commit'
 
 export function openLine(options: LineOptions): Line {
-  const { client, server: at, mustWait, edit, changed } = options
+  const { client, server: at, mustWait, changed } = options
   const server = connect(at.port, at.host)
   const cutClient = openCutter({ startsBare: true })
   const cutServer = openCutter({ startsBare: false })
@@ -119,16 +118,13 @@ export function openLine(options: LineOptions): Line {
 
   function fromClient(message: WireMessage): void {
     const { letter, bytes } = message
-    let sent = bytes
     if (letter === 'P') {
-      const { name, text, edited } = readParse(message)
-      const other = edit(text)
-      texts.set(name, other)
-      if (other !== text) sent = edited(other)
+      const { name, text } = readParse(message)
+      texts.set(name, text)
     }
     if (letter === 'B') gatheredText = texts.get(statementOfBind(message))
     if (letter === 'Q') gatheredText = textOfQuery(message).trim()
-    gathered.push(sent)
+    gathered.push(bytes)
     if (!['S', 'Q', 'H', 'p', '', 'X'].includes(letter)) return
     units.push({ bytes: Buffer.concat(gathered), text: gatheredText })
     gathered = []

@@ -2,12 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { ordersOf, runRace } from './race'
 import { races } from './races/races'
-import { withoutGuard } from './report'
 
 /** Orders of each race, which are the same in each run; `bun run prove orders` runs more. */
 const sample = 5
-/** Orders without a guard, enough to include one that goes wrong. */
-const guardSample = 40
 
 let server: ScratchPostgres
 beforeAll(async () => {
@@ -21,16 +18,6 @@ describe('in any order of their statements, nothing is doubled and nothing lost'
     expect(wrong).toEqual([])
     expect(orders).toBe(sample)
   })
-})
-
-describe('an order goes wrong without', () => {
-  const guards = races.flatMap((race) => race.guards.map((guard) => ({ race, guard })))
-  test.each(guards.map(({ race, guard }) => [guard.name, race.name, race, guard] as const))(
-    '%s: %s',
-    async (_, __, race, guard) => {
-      expect(await withoutGuard(server, race, guard, guardSample)).toBeDefined()
-    },
-  )
 })
 
 test('two transactions of six statements that never wait for each other have 924 orders', () => {

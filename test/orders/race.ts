@@ -6,6 +6,7 @@ import type { Statement } from './line'
 import { type Choose, type Ground, type Order, type Result, runOrder, told, type Works } from './order'
 import { openSide, type Rules, type Side } from './side'
 
+/** A mark `// guard: …` above a race names a guard without which some order goes wrong: test/guards/README.md. */
 export type Race = {
   readonly name: string
   /** Returns true for a statement that is held. By default all are; others belong to the previous step. */
@@ -14,15 +15,6 @@ export type Race = {
   readonly chance?: number
   /** Prepares the race. The returned function makes new rows for one order. */
   readonly open: (stage: Stage) => Promise<() => Promise<Try>>
-  readonly guards: readonly Guard[]
-}
-
-/** A guard without which at least one order goes wrong. */
-export type Guard = {
-  readonly name: string
-  readonly without: (text: string) => string
-  /** Statement that drops the guard's part in the tables. */
-  readonly drop?: string | undefined
 }
 
 export type Stage = {
@@ -52,7 +44,7 @@ type Extent = {
   /** Number of random orders from a fixed seed; undefined for all. */
   readonly sample?: number | undefined
   readonly most?: number | undefined
-  readonly guard?: Guard
+  /** True if the first order that goes wrong ends the race. */
   readonly untilWrong?: boolean
 }
 
@@ -65,19 +57,12 @@ const triesMax = 5
 export async function runRace(
   server: ScratchPostgres,
   race: Race,
-  { sample, most = Number.POSITIVE_INFINITY, guard, untilWrong = false }: Extent = {},
+  { sample, most = Number.POSITIVE_INFINITY, untilWrong = false }: Extent = {},
 ): Promise<Report> {
-  let edits = 0
-  const edit = (text: string) => {
-    const edited = guard?.without(text) ?? text
-    if (edited !== text) edits++
-    return edited
-  }
   const rules: Rules = {
     isOn: false,
     order: 0,
     turns: race.turns ?? (() => true),
-    edit,
     changed: () => {},
   }
   await using ends = new AsyncDisposableStack()
@@ -87,7 +72,6 @@ export async function runRace(
   const [sql, watch] = [open(), open()]
   for (const one of [sql, watch]) ends.defer(() => one.end({ timeout: 2 }))
   const ground: Ground = { sides: [left, right], rules, watch }
-  if (guard?.drop) await sql.unsafe(guard.drop)
   const next = await race.open({ sides: [left, right], db: drizzle(sql) })
   for (const side of [left, right]) await side.connect()
   const tally = openTally()
@@ -105,7 +89,6 @@ export async function runRace(
     }
     if (untilWrong && tally.report().wrong.length > 0) break
   }
-  if (guard && edits === 0 && !guard.drop) throw new Error(`${race.name}: no statement has "${guard.name}"`)
   const report = tally.report()
   // A race whose sessions do not take turns has one order, and proves nothing.
   if (report.wrong.length === 0 && Math.min(...report.statements) === 0)

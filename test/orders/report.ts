@@ -1,5 +1,4 @@
-import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
-import { type Guard, ordersOf, type Race, type Report, runRace } from './race'
+import { ordersOf, type Race, type Report } from './race'
 
 export function linesOf({ name }: Race, report: Report): string[] {
   const { orders, statements, waited, outcomes, wrong, isWhole } = report
@@ -11,18 +10,4 @@ export function linesOf({ name }: Race, report: Report): string[] {
     ...[...outcomes].map(([outcome, many]) => `  ${count(many).padStart(8)}  ${outcome}`),
     ...(wrong.length === 0 ? [] : [`  WRONG in ${count(wrong.length)}: ${wrong[0]}`]),
   ]
-}
-
-/** Returns the first fault without a guard, or undefined if no order that ran broke a rule. */
-export async function withoutGuard(
-  server: ScratchPostgres,
-  race: Race,
-  guard: Guard,
-  sample: number,
-): Promise<string | undefined> {
-  const extent = { sample, guard, untilWrong: true }
-  if (!guard.drop) return (await runRace(server, race, extent)).wrong[0]
-  // The database is its own, because other races need the dropped key.
-  await using own = await startScratchPostgres()
-  return (await runRace(own, race, extent)).wrong[0]
 }

@@ -21,7 +21,6 @@ export type Rules = {
   isOn: boolean
   order: number
   readonly turns: (statement: Statement) => boolean
-  readonly edit: (text: string) => string
   changed: () => void
 }
 
@@ -34,7 +33,6 @@ export async function openSide(name: string, postgres: ScratchPostgres, rules: R
     const line = openLine({
       client,
       server: { host, port: Number(port) },
-      edit: rules.edit,
       order: () => rules.order,
       mustWait: (statement) => rules.isOn && rules.turns(statement),
       changed: () => rules.changed(),

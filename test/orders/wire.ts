@@ -22,11 +22,10 @@ export function openCutter(options: { startsBare: boolean }) {
   }
 }
 
-export const simpleQuery = (text: string): Buffer => withLetter('Q', Buffer.from(`${text}\0`))
-
-function withLetter(letter: string, body: Buffer): Buffer {
+export function simpleQuery(text: string): Buffer {
+  const body = Buffer.from(`${text}\0`)
   const head = Buffer.alloc(5)
-  head.write(letter)
+  head.write('Q')
   head.writeUInt32BE(body.length + 4, 1)
   return Buffer.concat([head, body])
 }
@@ -38,13 +37,10 @@ const textFrom = (bytes: Buffer, from: number): { text: string; end: number } =>
 
 export const textOfQuery = ({ bytes }: WireMessage): string => textFrom(bytes, 5).text
 
-/** Reads a Parse message; `edited` replaces its text. */
-export function readParse({ bytes }: WireMessage) {
+/** Reads the statement's name and text from a Parse message. */
+export function readParse({ bytes }: WireMessage): { name: string; text: string } {
   const name = textFrom(bytes, 5)
-  const text = textFrom(bytes, name.end)
-  const edited = (other: string): Buffer =>
-    withLetter('P', Buffer.concat([Buffer.from(`${name.text}\0${other}\0`), bytes.subarray(text.end)]))
-  return { name: name.text, text: text.text, edited }
+  return { name: name.text, text: textFrom(bytes, name.end).text }
 }
 
 export const statementOfBind = ({ bytes }: WireMessage): string => textFrom(bytes, textFrom(bytes, 5).end).text

@@ -66,6 +66,7 @@ test('security: only one file reads the private keys and signs', () => {
 })
 
 describe('security: above the limit', () => {
+  // guard: a key signs no more in one operation than its limit
   test('for one operation it is not signed until an operator acts, and other operations pass', async () => {
     const context = await begin({ credit: { most: 5_000_000n, day: 10n ** 15n } })
     const [much, one, another] = [credit(5_000_001n), credit(1_000_000n), credit(1_000_000n)]
@@ -98,6 +99,7 @@ describe('security: above the limit', () => {
     expect((await fixture.finish(await fixture.begin(), held[0]!)).state).toBe('settled')
   })
 
+  // guard: a key signs no more in a day than its limit
   test('for returns the treasury signs nothing', async () => {
     const context = await begin({ return: { most: 1_000_000n, day: 1_500_000n } })
     const before = await fixture.balanceOf(ana)
@@ -165,6 +167,7 @@ describe('security: the return of a final take', () => {
   })
 })
 
+// guard: a transaction re-signed with a higher fee counts once
 test('a transaction that is signed again with a higher fee counts once', async () => {
   const context = await fixture.begin()
   const before = await sumOf(lane)

@@ -90,6 +90,7 @@ const cases = [
 type Answer = ReturnType<typeof judged>
 
 describe('security: the policy of a lane judges', () => {
+  // guard: a lane calls only our contracts, and only their functions for it
   test.each(cases)('%s: %#', (_, command, answer) => {
     expect(judged(() => spendsOfCall(policy, 0, command))).toEqual(answer as unknown as Answer)
   })
@@ -113,6 +114,7 @@ describe('security: the policy of the treasury judges', () => {
     ['a return of too much', domain, { ...terms, value: '101' }, 'limit'],
     ['what another has', domain, { ...terms, from: wallet }, 'never'],
     ['another token', { ...domain, verifyingContract: creditLine }, terms, 'never'],
+    // guard: the treasury signs transfers of AUSD, on our chain, from itself
     ['on another chain', { ...domain, chainId: 1 }, terms, 'never'],
   ] as const)('%s: %#', (_, domain, terms, answer) => {
     const work = () => spendsOfTransfer(policy, treasury, { domain, terms })

@@ -35,6 +35,7 @@ const setLane = (address: `0x${string}`, set: Partial<typeof lanes.$inferInsert>
 const draw = (held: Lease, holder: string) => database.transaction((tx) => drawNonce(tx, held, holder))
 
 describe('the nonces of a lane', () => {
+  // guard: a nonce is given out once
   test('are all different when they are drawn concurrently', async () => {
     const held = await lease(await newLane(), 'first')
     const drawn = await Promise.all(Array.from({ length: 8 }, () => draw(held, 'first')))
@@ -43,8 +44,11 @@ describe('the nonces of a lane', () => {
 
   // Each case has one fault, so that no other check could refuse it.
   test.each<[string, (address: `0x${string}`, held: Lease) => Promise<[Lease, string]>]>([
+    // guard: a nonce is drawn by the holder of its lane
     ['another holder', async (_, held) => [held, 'second']],
+    // guard: a nonce is drawn under the newest epoch of its lane
     ['an epoch before', async (_, held) => [{ ...held, epoch: held.epoch - 1 }, 'first']],
+    // guard: a nonce is drawn only during the lease
     [
       'a lease that is over',
       async (address, held) => {
@@ -52,6 +56,7 @@ describe('the nonces of a lane', () => {
         return [held, 'first']
       },
     ],
+    // guard: a faulty lane gives out no nonce
     [
       'a lane with a fault',
       async (address, held) => {
@@ -68,6 +73,7 @@ describe('the nonces of a lane', () => {
 })
 
 describe('the lease of a lane', () => {
+  // guard: a held lane is not leased to another instance
   test('is held by one of two concurrent claimants', async () => {
     const address = await newLane()
     const leased = await Promise.all(['first', 'second'].map((holder) => leaseLanes(database, [address], holder)))
@@ -77,6 +83,7 @@ describe('the lease of a lane', () => {
     expect(await leaseLanes(database, [address], other)).toEqual([])
   })
 
+  // guard: a new holder of a lane has a new epoch
   test('is new for each new holder, and the same while it is renewed', async () => {
     const address = await newLane()
     const { epoch } = await lease(address, 'first')
@@ -96,6 +103,7 @@ describe('the lease of a lane', () => {
 })
 
 describe('a relayed transaction', () => {
+  // guard: a transaction ends once
   test('ends once, in one step with its operations', async () => {
     const lane = await newLane()
     const at = { lane, nonce: 7 }

@@ -180,8 +180,13 @@ export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<n
     .update(lanes)
     // guard: a nonce is given out once
     .set({ nextNonce: sql`${lanes.nextNonce} + 1`, updatedAt: sql`now()` })
-    // guard: a faulty lane gives out no nonce
-    .where(and(held(lease, holder), isNull(lanes.fault)))
+    .where(
+      and(
+        held(lease, holder),
+        // guard: a faulty lane gives out no nonce
+        isNull(lanes.fault),
+      ),
+    )
     .returning({ next: lanes.nextNonce })
   return rows[0] && rows[0].next - 1
 }

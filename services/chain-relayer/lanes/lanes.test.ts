@@ -78,6 +78,7 @@ describe('a credit or repayment of a wallet whose freeze was ordered', () => {
         : undefined
   }
 
+  // guard: nothing is given to a wallet while a freeze of it is not final
   test.each(['credit', 'repay'] as const)(
     'security: a %s waits until the freeze is final, also in another lane',
     async (kind) => {
@@ -126,6 +127,7 @@ describe('lane rows restored from a backup', () => {
   const sound = async (context: Context) =>
     (await holdLanes(context)).filter((one) => one.sound).map(({ lane }) => String(lane.address))
 
+  // guard: while one lane is behind the chain, no lane gives out a nonce
   test('stop every lane, not only the one that has sent since: a second drip has no guard', async () => {
     const context = await fixture.begin()
     const [task] = await order(1)
@@ -174,6 +176,7 @@ describe('two relayer processes', () => {
     expect(await holdLanes(first)).toEqual([])
   })
 
+  // guard: a fault is recorded only by the holder of its lane
   test('do not record a fault that a stalled process finds on a lane that the other holds by now', async () => {
     const first = { ...(await fixture.begin()), ...newProcess(fixture.context.log, Date.now) }
     const { lane: before } = (await holdLanes(first))[0]!
@@ -324,6 +327,7 @@ describe('while the only endpoint that responds has old blocks', () => {
     expect(await rowsOf(lane)).toMatchObject([{ nextNonce }])
   })
 
+  // guard: a lane is not opened or leased by an old block
   test('a lane of a restored backup, whose nonces the chain has used, gives out none', async () => {
     const task = (await order(1))[0]!
     const lane = (await fixture.finish(await fixture.begin(), task)).lane!
@@ -345,6 +349,7 @@ describe('the fault of a lane', () => {
     ['with everything mined', 7, 7, [], null],
     ['with two in flight', 7, 5, [5, 6], null],
     ['with one mined but not final', 7, 6, [5, 6], null],
+    // guard: a lane whose nonce on the chain is ahead of its rows gives out no nonce
     ['whose key sent something we never stored', 7, 8, [], 'chain_ahead'],
     ['with a restored backup', 5, 7, [3, 4], 'chain_ahead'],
     ['on a chain that was reset', 7, 0, [], 'nonce_missing'],

@@ -50,6 +50,7 @@ describe('the lock of a wallet', () => {
     return (await Promise.all([done, holding]))[0]
   }
 
+  // guard: an erasure waits for an order of its wallet that is being stored
   test('an erasure waits for an order that is being stored, and is then refused', async () => {
     const task = credit()
     const answer = await besides(task, 'order', () => erase(orderOf(task).wallet))
@@ -70,6 +71,7 @@ describe('the relayer refuses to erase a wallet', () => {
     return await erasing.answer({ ...asked, check: true, wallet })
   }
 
+  // guard: a wallet with a claim is not erased
   test('while it owes, by the chain itself', async () => {
     const context = await fixture.begin()
     const wallet = lower(`0x${newNonce().slice(2, 42)}`)

@@ -367,6 +367,7 @@ describe('the queue of waiting operations', () => {
   })
 
   test.each([
+    // guard: an order about a hold waits until its credit is on the chain
     ['topup', undefined],
     ['settlement', undefined],
     ['topup', '4000000'],

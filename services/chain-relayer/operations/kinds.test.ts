@@ -114,6 +114,7 @@ describe('a take', () => {
     expect((await fixture.finish(context, used.task)).state).toBe('settled')
   })
 
+  // guard: unique index chain_relayer.operation_authorization_once
   test('security: a second payout out of the same authorization fails at once', async () => {
     const context = await fixture.begin()
     const { signed, task } = await signedTake()
@@ -128,6 +129,7 @@ describe('a take', () => {
     })
   })
 
+  // guard: the use of an authorization is matched to the transfer logged right after it
   test('security: a nonce used for another transfer is not a take', async () => {
     const context = await fixture.begin()
     const { key, signed, task } = await signedTake()
@@ -211,6 +213,7 @@ describe('a return', () => {
     expect(state).toBe(true)
   })
 
+  // guard: a return has one nonce, so that the token refuses a second
   test('already made before the database was lost is recognised, not repeated', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)
@@ -286,6 +289,7 @@ describe('a drip', () => {
 })
 
 describe('verdicts on one wallet', () => {
+  // guard: of two verdicts on a wallet, the newest counts
   test('to freeze it in the wrong order end with the newest', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)

@@ -31,6 +31,7 @@ const assign = (id: string, nonce: number) =>
   database.transaction((tx) => assignOperations(tx, [id], { lane: wallet, nonce }))
 
 describe('the row of an operation', () => {
+  // guard: an operation gets a nonce once, while it is waiting
   test('gets one nonce when two instances assign it concurrently', async () => {
     const { id } = await waiting()
     const assigned = await Promise.all([1, 2].map((nonce) => assign(id, nonce)))
@@ -38,6 +39,7 @@ describe('the row of an operation', () => {
     expect(await find(id)).toMatchObject({ state: 'assigned', nonce: assigned[0] ? 1 : 2 })
   })
 
+  // guard: only a waiting operation is postponed
   test('with a nonce is not postponed', async () => {
     const { id } = await waiting()
     await assign(id, 1)
@@ -54,6 +56,8 @@ describe('the row of an operation', () => {
     expect(await dueIds()).toContain(id)
   })
 
+  // guard: an examined operation is ended only if it is still waiting
+  // guard: an operation is given up only if it is still waiting
   test('with a nonce is not ended by an instance that read it without one', async () => {
     const seen = await waiting()
     await assign(seen.id, 1)
@@ -64,6 +68,7 @@ describe('the row of an operation', () => {
     expect(await find(seen.id)).toMatchObject({ state: 'assigned', reason: null })
   })
 
+  // guard: an operation ends once
   test('ends once, and its result is announced once', async () => {
     const operation = await waiting()
     const ends = [
@@ -79,6 +84,7 @@ describe('the row of an operation', () => {
   })
 })
 
+// guard: only one verdict of a wallet is in progress at a time
 test('only one of two verdicts of a kind on a wallet is assigned', async () => {
   const ordered = async (kind: 'verify' | 'freeze', revision: string) => {
     const flag = kind === 'verify' ? { verified: true } : { frozen: true }

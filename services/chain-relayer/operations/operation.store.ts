@@ -99,8 +99,13 @@ export async function moveOperations(
   const moved = await tx
     .update(operations)
     .set({ ...set, state: to, updatedAt: sql`now()` })
-    // guard: an operation ends once
-    .where(and(isOneOf(operations.id, ids), inArray(operations.state, [...from])))
+    .where(
+      and(
+        isOneOf(operations.id, ids),
+        // guard: an operation ends once
+        inArray(operations.state, [...from]),
+      ),
+    )
     .returning({ id: operations.id })
   return new Set(moved.map(({ id }) => id))
 }
@@ -121,8 +126,13 @@ export const postponeOperation = (
       tries: sql`${operations.tries} + ${failedTries}`,
       updatedAt: sql`now()`,
     })
-    // guard: only a waiting operation is postponed
-    .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
+    .where(
+      and(
+        eq(operations.id, id),
+        // guard: only a waiting operation is postponed
+        eq(operations.state, 'waiting'),
+      ),
+    )
 
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
@@ -161,10 +171,17 @@ const assigning = compiledQuery((db) =>
       reason: null,
       updatedAt: sql`now()`,
     })
-    // guard: only one verdict of a wallet is in progress at a time
-    // guard: an operation gets a nonce once, while it is waiting
-    // guard: nothing is given to a wallet while a freeze of it is not final
-    .where(and(isAmong, eq(operations.state, 'waiting'), not(accompaniesVerdict), not(precedesFreeze)))
+    .where(
+      and(
+        isAmong,
+        // guard: an operation gets a nonce once, while it is waiting
+        eq(operations.state, 'waiting'),
+        // guard: only one verdict of a wallet is in progress at a time
+        not(accompaniesVerdict),
+        // guard: nothing is given to a wallet while a freeze of it is not final
+        not(precedesFreeze),
+      ),
+    )
     .returning({ id: operations.id }),
 )
 

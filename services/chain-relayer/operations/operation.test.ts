@@ -46,6 +46,7 @@ describe('an operation', () => {
     expect(mayHappenLate({ kind, authorizationNonce: '0x01' }, reason)).toBe(late)
   })
 
+  // guard: a take that shares its transfer with another never counts as late
   test('security: that shares its authorization with another payout never counts as still possible', () => {
     const failed = { kind: 'take', authorizationNonce: null } as const
     expect(mayHappenLate(failed, 'authorization_conflict')).toBe(false)
@@ -95,6 +96,8 @@ const take = (authorization: SignedTransfer): Task => ({
 })
 
 describe('an order', () => {
+  // guard: a cause has one operation
+  // together with: unique index chain_relayer.operation_once
   test('has the same id and content in any spelling of its addresses', () => {
     const spelled = { ...credit('5') } as { kind: 'credit'; payload: { wallet: string } }
     spelled.payload = { ...spelled.payload, wallet: wallet.toLowerCase() }

@@ -66,6 +66,7 @@ describe('refills', () => {
     expect(await fixture.finish(context, refill(wallet, 1))).toMatchObject({ state: 'settled', txHash: null })
   })
 
+  // guard: a wallet gets no more refills than its closed cycles and two
   test('are given twice to a wallet that sends its coin away, and then no more', async () => {
     const { context, wallet } = await penniless()
     let givenWei = 0n

@@ -91,6 +91,7 @@ describe('a request for a send', () => {
     expect(await createSend(poor, address, first)).toEqual(answer)
   })
 
+  // guard: a nonce of a wallet is one send
   test('of the same nonce with other content is a conflict', async () => {
     const { key, address } = await verifiedWallet()
     const nonce = newNonce()
@@ -124,6 +125,7 @@ describe('a request for a send', () => {
     expect(more).toEqual({ refused: 'balance_too_low' })
   })
 
+  // guard: sends of a wallet check its AUSD one at a time
   test('and a concurrent one cannot both use the same AUSD', async () => {
     const { key, address } = await verifiedWallet()
     const send = async () => {
@@ -172,6 +174,7 @@ describe('a request for a send', () => {
     })
   })
 
+  // guard: a frozen wallet neither sends nor cashes out
   test('of a frozen wallet is refused, and so is its cash-out, until the wallet is unfrozen', async () => {
     const { context, key, address } = await verifiedWallet()
     const decide = async (frozen: boolean, revision: bigint) => {
@@ -199,6 +202,7 @@ describe('a request for a send', () => {
     })
   })
 
+  // guard: an unverified wallet sends nothing
   test('of an unverified wallet is refused', async () => {
     const { key, address } = await newWallet(fixture)
     const signed = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })
@@ -267,6 +271,7 @@ describe('a request for a send', () => {
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 
+  // guard: a send is signed by its wallet
   test('security: signed by another key, or mirrored to a high s, is refused', async () => {
     const { key, address } = await verifiedWallet()
     const signed = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })

@@ -32,6 +32,7 @@ const ladder = [
   ['to_zero', { to: zero }, {}],
   ['to_token', { to: token.toUpperCase().replace('X', 'x') }, {}],
   ['to_credit_line', { to: creditLine.toUpperCase().replace('X', 'x') }, {}],
+  // guard: no send goes to an address where it is lost or mistaken for an incoming payment
   ['to_treasury', { to: treasury }, {}],
   ['to_self', { to: wallet.toUpperCase().replace('X', 'x') }, {}],
   ['value_zero', { value: '00' }, {}],

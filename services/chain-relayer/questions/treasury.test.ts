@@ -86,6 +86,7 @@ test('a failed treasury reading is refused, and the next request reads again', a
   await until(async () => (await again()).ok, 'a reading')
 })
 
+// guard: a lagging endpoint does not determine the treasury balance
 test('security: a treasury reading from an endpoint that lags behind a final credit is rejected', async () => {
   const { context, address } = await somebody()
   const stale = await fixture.chain.getBlockNumber()

@@ -151,6 +151,7 @@ async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, f
       const going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
       if (going.length === 0) return false
       const verdicts = going.filter(({ kind }) => isVerdict(kind))
+      // guard: verdicts of a wallet are assigned one after another
       if (verdicts.length > 0)
         await lockWallets(
           tx,

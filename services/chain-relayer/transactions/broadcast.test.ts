@@ -9,6 +9,7 @@ import { newRefId, openFixture } from '../test-support'
 const fixture = await openFixture()
 afterAll(fixture.close)
 
+// guard: a transaction is stored before it is sent
 test('a transaction is sent only after its bytes are stored', async () => {
   const context = await fixture.begin()
   const wallet = actors.ana.address.toLowerCase() as `0x${string}`

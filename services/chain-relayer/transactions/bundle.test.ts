@@ -140,6 +140,7 @@ describe('transfers signed by plain accounts', () => {
     })
   })
 
+  // guard: a transfer gets a nonce only if its wallet can pay it in addition to those in flight
   test('security: from one balance get a nonce only as far as the balance covers them', async () => {
     const context = await fixture.begin()
     const wallet = await newWallet(fixture)

@@ -123,6 +123,7 @@ describe('the finality of a transaction', () => {
     })
   })
 
+  // guard: an outcome is reported once its block is final
   test('is taken only once its block is final', async () => {
     const context = await fixture.begin()
     const before = await fixture.balanceOf(fixture.treasury.address)
@@ -165,6 +166,7 @@ describe('the finality of a transaction', () => {
     return told
   }
 
+  // guard: a receipt counts only while its block is unchanged
   test.each([
     ['whose block is another by now', false],
     ['of a discarded block that the endpoint still serves', true],

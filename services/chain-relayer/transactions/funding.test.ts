@@ -9,6 +9,7 @@ describe('the gas budget of 100 gives another transfer of the wallet', () => {
     ['room with others that it would cover', 10n, 60n, 30n, 'room'],
     ['no room yet with others that it would not cover', 10n, 61n, 30n, 'later'],
     ['room without others, when little is left', 99n, 0n, 30n, 'room'],
+    // guard: a wallet spends no more gas than its daily budget
     ['no room when nothing is left', 100n, 0n, 0n, 'spent'],
     ['no room when more was burnt', 101n, 30n, 30n, 'spent'],
   ] as const)('%s', (_, reverted, atStake, cost, answer) => {

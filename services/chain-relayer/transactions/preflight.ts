@@ -216,6 +216,7 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
   }
   const use = useOf(context, operation, terms, head)
   if (use === undefined) return void (await postpone(searchedMs))
+  // guard: a cancelled transfer is not taken for one that was done
   if (use === 'cancelled') return giveUp(context, operation, 'authorization_cancelled', false)
   if (use === 'used_elsewhere') return giveUp(context, operation, 'authorization_used_elsewhere', true)
   if (use === 'unknown') {

@@ -26,6 +26,7 @@ describe('the decision about AUSD that reached the treasury', () => {
     ['and is ordered back', given('waiting'), 'its giveback was already ordered and is waiting'],
     ['and could not go back', given('failed'), 'its giveback was already ordered and is failed'],
     ['and went back', given('settled', '0x12'), 'it was already given back in 0x12'],
+    // guard: AUSD that the token shows as returned is not returned again
     [
       'and went back before the rows were put back',
       { isUsed: true },

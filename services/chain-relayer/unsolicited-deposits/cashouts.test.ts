@@ -13,6 +13,7 @@ const { database } = fixture
 const { sentBySomebody, ask, requestOf, decided, finished } = givebacksOf(fixture)
 
 describe('security: AUSD is never both given back and used by a cash-out', () => {
+  // guard: AUSD taken by a cash-out is not also returned
   test('when the cash-out took it or its order is in progress', async () => {
     const context = await fixture.begin()
     const { signed, name } = await sentBySomebody()
@@ -30,6 +31,7 @@ describe('security: AUSD is never both given back and used by a cash-out', () =>
     })
   })
 
+  // guard: AUSD returned to its sender does not also pay a cash-out
   test('when the cash-out comes later: it fails without a payout to the bank', async () => {
     const context = await fixture.begin()
     const { address, signed, name } = await sentBySomebody()
@@ -66,6 +68,7 @@ describe('security: AUSD is never both given back and used by a cash-out', () =>
     await Promise.all([storing, done])
   }
 
+  // guard: a giveback waits for a take of its wallet that is being stored
   test('when the cash-out is ordered concurrently', async () => {
     const context = await fixture.begin()
     const { address, signed, name } = await sentBySomebody()
@@ -77,6 +80,7 @@ describe('security: AUSD is never both given back and used by a cash-out', () =>
     expect(await fixture.balanceOf(address)).toBe(6_000_000n)
   })
 
+  // guard: a take waits for a giveback of its wallet that is being stored
   test('when the cash-out comes while the giveback is stored: it fails', async () => {
     const { address, signed, name } = await sentBySomebody()
     const wallet = address.toLowerCase() as Hex

@@ -134,8 +134,13 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): P
   const rows = await tx
     .update(identities)
     .set({ dripOrderedAt: sql`now()`, checkAt, sweeps: 0, updatedAt: sql`now()` })
-    // guard: a wallet gets its native coin once
-    .where(and(eq(identities.wallet, wallet), isNull(identities.dripOrderedAt)))
+    .where(
+      and(
+        eq(identities.wallet, wallet),
+        // guard: a wallet gets its native coin once
+        isNull(identities.dripOrderedAt),
+      ),
+    )
     .returning({ wallet: identities.wallet })
   return rows.length === 1
 }

@@ -142,6 +142,7 @@ describe('an identity statement is ignored', () => {
     ['when it has no subject', undefined, { subjectRef: null }, 'unknown subject'],
     ['when its subject is not a wallet', undefined, { subjectRef: 'customer-7', level: 'x' }, 'unknown subject'],
     ['when the wallet is spelt otherwise', undefined, { subjectRef: wallet.toUpperCase() }, 'unknown subject'],
+    // guard: an approval is for our verification level
     ['when it approves another level', undefined, { level: 'other', sandbox: true }, 'other level'],
     ['when it approves no level', undefined, { level: null }, 'other level'],
     ['when it refuses another level', known('verified', 1, 1n), { word: 'rejected', level: 'x' }, 'other level'],
@@ -206,6 +207,7 @@ describe('an identity statement is ignored', () => {
   })
 })
 
+// guard: the newest verdict counts, even if an older one arrives later
 test('the same verdicts end in the same state in any order', () => {
   const verdicts = [
     statement({ occurredAtMs: 1, word: 'approved' }),

@@ -129,6 +129,7 @@ describe('an identity', () => {
     })
     expect(row).toMatchObject({ state: 'verified', checkAt: null })
   })
+  // guard: a wallet gets its native coin once
   test('that is withdrawn and approved again is ordered each time, and dripped once', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000
@@ -147,6 +148,7 @@ describe('an identity', () => {
     const all = await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')))
     expect(all.filter((row) => (row.payload as { wallet: string }).wallet === wallet)).toHaveLength(1)
   })
+  // guard: an outcome on the chain belongs to the newest order
   test('is not withdrawn on the chain by the settlement of an earlier order', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000

@@ -139,6 +139,7 @@ const rule = (wallet: Wallet, linkedTo: Wallet | null, replaced: string | null =
 const down = () => Promise.reject(new ProviderDown('no response'))
 
 describe.each(kinds)('with %s,', (kind) => {
+  // guard: a person has one verified wallet
   test('a second wallet of a verified person is not verified, and names the first', async () => {
     const person = randomUUID()
     const first = await approved(kind, person)
@@ -152,6 +153,7 @@ describe.each(kinds)('with %s,', (kind) => {
     expect([await stateOf(first), await ordersOf(first)]).toEqual(['verified', [true]])
   })
 
+  // guard: wallets of one person are judged one after another
   test('exactly one of two wallets that are approved at once is verified, by two instances', async () => {
     for (let turn = 0; turn < 5; turn++) {
       const person = randomUUID()
@@ -171,6 +173,7 @@ describe.each(kinds)('with %s,', (kind) => {
     expect(await stateOf(first)).toBe('verified')
   })
 
+  // guard: an approval waits until the provider has said who else is this person
   test('an approval waits while the question about duplicates is not answered', async () => {
     const wallet = await approved(kind, randomUUID())
     await round(kind, { findSamePerson: down })
@@ -273,6 +276,7 @@ describe('an operator', () => {
   })
 })
 
+// guard: only inquiries that we created name the wallets of a person
 test('security: an inquiry that anyone opened under the wallet of another user does not make that user a duplicate', async () => {
   const person = randomUUID()
   const attacker = await approved('persona', person)

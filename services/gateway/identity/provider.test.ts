@@ -26,6 +26,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     test('is accepted with the previous secret during a rotation', () => {
       expect(verify(body, speaker.sign(body, { secret: secrets[1] }))).toEqual({ ok: true })
     })
+    // guard: an identity webhook is signed by the identity provider
     test.each<[string, () => [string, Headers]]>([
       ['that is missing', () => [body, new Headers()]],
       ['over a tampered body', () => [body.replace(wallet, `0x${'cd'.repeat(20)}`), speaker.sign(body)]],
@@ -73,6 +74,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     test('of another level is ignored', () => {
       expect(tell({ ...approval, level: 'another-level' })).toEqual({ ignored: 'other level' })
     })
+    // guard: a sandbox approval has no effect in production
     test('security: from the sandbox verifies no wallet in production', () => {
       expect(tell(approval, undefined, 'sandbox')).toEqual({ ignored: 'other environment' })
     })

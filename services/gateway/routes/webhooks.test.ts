@@ -9,6 +9,7 @@ const token = { 'x-callback-token': 'token-id' }
 const unknownToken = 'x-callback-token is missing or unknown'
 
 describe('POST /webhooks/payments', () => {
+  // guard: a webhook is stored once, under its sender's id
   test('records a delivery once, even if its token is rotated between attempts', async () => {
     const fixture = await fixtureOf()
     const post = async (headers: Record<string, string>, raw = body) =>
@@ -56,6 +57,7 @@ describe('POST /webhooks/payments', () => {
   test.each<[string, Call, number, string]>([
     ['without a token', { raw: body }, 401, unknownToken],
     ['with an empty token', { raw: body, headers: { 'x-callback-token': '' } }, 401, unknownToken],
+    // guard: a webhook has the token that we gave the provider
     ['with a wrong token', { raw: body, headers: { 'x-callback-token': 'token-i' } }, 401, unknownToken],
     ['with a wrong token and a body too large', { raw: 'x'.repeat(70_000) }, 401, unknownToken],
     ['with a body too large', { raw: 'x'.repeat(65_537), headers: token }, 413, 'the body is larger than 64 KiB'],
@@ -76,12 +78,14 @@ describe('POST /webhooks/payments', () => {
     })
     expect([raw.length, response.status]).toEqual([65_536, 200])
   })
+  // guard: a webhook that could not be stored is refused, so that it is sent again
   test('answers 503 when the delivery cannot be recorded, so that the provider retries', async () => {
     const publish = () => Promise.reject(new Error('no quorum'))
     const fixture = await fixtureOf({}, { publish })
     const response = await fixture.call('POST', '/webhooks/payments', { raw: body, headers: token })
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
   })
+  // guard: a token belongs to one account
   test('security: fails at startup if both accounts share a token', async () => {
     const same = { paymentsCallbackTokensId: ['same'], paymentsCallbackTokensMy: ['same'] }
     await expect(fixtureOf({}, { config: { ...config, ...same } })).rejects.toThrow(/one account only/)

@@ -63,6 +63,7 @@ describe('an Authorization header is refused', () => {
     ['with milliseconds in until', header({ until: `${until}000` }), notUnix],
     ['with a prototype name for until', header({ until: 'constructor' }), notUnix],
     ['when it expired this second', header({ until: String(nowSeconds) }), 'the session has expired'],
+    // guard: a session expires
     ['when it expired long ago', header({ until: '1000000000' }), 'the session has expired'],
     ['a second more than 7 days ahead', header({ until: String(nowSeconds + sessionSecondsMax + 1) }), ahead],
     ['8 days ahead', header({ until: String(nowSeconds + 8 * 86_400) }), ahead],

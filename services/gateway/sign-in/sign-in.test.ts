@@ -56,8 +56,10 @@ describe('a session signed by its wallet', () => {
 
 describe('security: a session is refused', () => {
   test.each([
+    // guard: a session is signed by the key of its wallet
     ['signed by another key', () => headerOf(budi, tomorrow, { wallet: ana.address })],
     ['with another until than the one signed', () => headerOf(ana, tomorrow, { until: String(tomorrow + 1) })],
+    // guard: a session has one signature and no malleable twin
     [
       'with the high-s twin of its signature',
       async () => headerOf(ana, tomorrow, { signature: await twinOf(tomorrow) }),
@@ -80,6 +82,7 @@ describe('security: a session is refused', () => {
     expect(users.rows.size).toBe(0)
   })
 
+  // guard: a cached session opens only for its own signature
   test('with any other signature, even after wallet and until were proven', async () => {
     const { enter } = open()
     await enter(await headerOf(ana))

@@ -28,6 +28,7 @@ describe('a request for a top-up', () => {
     expect(row!.expiresAt!.getTime()).toBeGreaterThan(Date.now() + 14 * 60_000)
   })
 
+  // guard: an unverified user opens no top-up
   test.each([
     ['an unverified wallet', 'not_verified', {}, () => Object.assign(fixture.chain, { verified: false })],
     ['an unknown quote', 'quote_unknown', { quoteId: crypto.randomUUID() }, () => {}],
@@ -65,6 +66,7 @@ describe('a request for a top-up', () => {
   })
 })
 
+// guard: a payment takes its quote before its checkout is opened
 test.each(['topup', 'settlement'] as const)('a %s takes its quote, which no cash-out can take', async (kind) => {
   const quoteId = fixture.quote()
   const asked = { ...ask(quoteId), wallet: newWallet() }
@@ -82,6 +84,7 @@ describe('a repeated request for a top-up', () => {
     expect(await fixture.topup(again)).toEqual(first)
   })
 
+  // guard: a quote that made a payment serves no other request
   test.each([
     ['another amount', { amount: '60000' }],
     ['another method', { method: 'bank' }],
@@ -140,6 +143,7 @@ describe('security: a quote whose response was lost', () => {
 })
 
 describe('security: the limits of a user', () => {
+  // guard: a wallet's top-ups are counted under its lock
   test.each([
     ['open checkouts', 10n ** 11n, 'topups_open_too_many'],
     ['the number of a day', 10n ** 11n, 'topups_day_too_many'],

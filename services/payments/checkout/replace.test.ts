@@ -63,6 +63,7 @@ describe('a second request for the same debt', () => {
 })
 
 describe('a second checkout for a debt that has grown', () => {
+  // guard: an earlier checkout is ended at the provider before another is opened for its debt
   test('ends the first at the provider, and the first request still gets its first response', async () => {
     const wallet = newWallet()
     const quoteId = fixture.quote()
@@ -186,6 +187,8 @@ describe('a second checkout for a debt that has grown', () => {
     await fixture.becomes(first, { state: 'replaced' })
   })
 
+  // guard: a settlement is stored only if no other of its debt is open or in progress
+  // together with: unique index payments.payments_open_settlement
   test('requested ten times concurrently leaves one open checkout, here and at the provider', async () => {
     const wallet = newWallet()
     await Promise.all(Array.from({ length: 10 }, () => settle(wallet)))

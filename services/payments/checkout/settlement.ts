@@ -70,7 +70,7 @@ async function storeSettlement(
   const received = await receiveEarlier(context, wallet, terms, admit)
   if ('refused' in received) return received
   return context.database.transaction(async (tx) => {
-    // The wallet lock makes concurrent requests count one after another.
+    // guard: settlements of a wallet are opened under its lock
     await lockWallet(tx, wallet)
     const obstacle = await maySettle(tx, context, { wallet, terms, readAt })
     if (obstacle) return obstacle

@@ -50,6 +50,7 @@ describe('a paid top-up', () => {
     ['DANA', 'IDR', true],
     ['TOUCHNGO', 'MYR', true],
     ['ALFAMART', 'IDR', true],
+    // guard: reversible payments are held, and so are those of unknown channels
     ['KREDIVO', 'IDR', true],
   ] as const)('by %s in %s is ordered once, held: %p', async (channel, currency, held) => {
     const id = await open(currency)
@@ -129,6 +130,7 @@ describe('a paid top-up', () => {
     await fixture.becomes(row.id, { state: 'paid' })
   })
 
+  // guard: a second payment is counted once, however often it is reported
   test('through two checkouts is credited once, and the second payment goes to review', async () => {
     const quoteId = fixture.quote()
     await fixture.control('faults', { api: { errorAfterAccept: 1 } })
@@ -209,6 +211,7 @@ describe('money after the end of its checkout', () => {
   }
   const worth = { ausdMicro: 2_958_579n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_900n }
 
+  // guard: a late payment is credited at no better than the current rate
   test('is priced once, at any rate and for any number of reports', async () => {
     const id = await end()
     fixture.present.set('USD/IDR', '16900')

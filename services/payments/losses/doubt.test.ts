@@ -48,6 +48,7 @@ const settled = (kind: Kind, id: string) => fixture.settle(kind === 'topup' ? 'c
 describe.each(kinds)('a %s whose order waits, paid by QR,', (kind) => {
   const given = kind === 'topup' ? 'credited' : 'repaid'
 
+  // guard: a wallet is frozen while money that the chain cannot take back may be going back
   test('freezes its wallet as soon as its refund is known, and its order settles frozen', async () => {
     const id = await waiting(kind)
     await refund(id)
@@ -448,6 +449,7 @@ describe('a wallet that an operator cleared while a dispute is open', () => {
 })
 
 describe.each(kinds)('a %s by card whose hold runs on the chain before its order is reported', (kind) => {
+  // guard: a hold is watched also before the relayer has reported the order that began it
   test('is extended before the hold ends if a refund is known', async () => {
     const id = await waiting(kind, 'CARDS')
     holdFor(4)

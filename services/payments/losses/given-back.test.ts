@@ -42,6 +42,7 @@ test('a dispute that is lost again costs nothing more while the wallet has repai
   expect(await isFrozen(wallet)).toBe(false)
 })
 
+// guard: what was given back of a repaid loss is missing again if the loss comes about
 test('security: a dispute that is lost again freezes the wallet if its repayment was given back', async () => {
   const { id, wallet, turns } = await repaidNeedlessly()
   expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done')

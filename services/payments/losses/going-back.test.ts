@@ -55,6 +55,7 @@ describe.each(kinds)('the hold of a %s is extended and does not mature', (kind) 
     expect(await isFrozen(id)).toBe(true)
   })
 
+  // guard: a hold does not end while a refund or dispute is open
   test('until a pending refund has failed, and the wallet is free again', async () => {
     const id = await ending(kind)
     const made = await refund(id, { status: 'PENDING' })
@@ -85,6 +86,7 @@ describe.each(kinds)('a %s on hold is revoked', (kind) => {
     ['its charge is cancelled', (id: string) => tell(id, { status: 'CANCELED' })],
     ['the list shows it voided', (id: string) => tell(id, { listed: 'VOIDED' })],
     ['the list shows it reversed', (id: string) => tell(id, { listed: 'REVERSED' })],
+    // guard: an amount in another currency counts as all that is left
     ['it is disputed in ringgit', (id: string) => dispute(id, { amount: 7_771, currency: 'MYR' })],
     ['it is disputed in a currency that we do not know', (id: string) => dispute(id, { amount: 18, currency: 'USD' })],
   ] as const)('as a whole when %s', async (_, happen) => {
@@ -309,6 +311,7 @@ describe('a revocation that is not executed', () => {
     return id
   }
 
+  // guard: a hold lasts until its revocation is final
   test('extends the hold before it ends, until it is final', async () => {
     const id = await revoking()
     await fixture.recheck(0)

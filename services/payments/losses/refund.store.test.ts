@@ -20,6 +20,7 @@ describe('the stored report of a refund', () => {
     return [stored!.status, stored!.refundedMinor, news !== undefined]
   }
 
+  // guard: a refund that succeeded comes back only by a final status
   test('follows the provider in both directions, but a stale "pending" undoes nothing', async () => {
     expect(await told('pending')).toEqual(['pending', 20_000n, true])
     expect(await told('succeeded')).toEqual(['succeeded', 20_000n, true])

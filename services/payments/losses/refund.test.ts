@@ -89,6 +89,7 @@ describe('a refund', () => {
     })
   })
 
+  // guard: a repeated report of a revocation is not taken for that of a further one
   test('of a further part that fails during its revocation is not ended by a repeated report of the first revocation', async () => {
     const id = await onChain('CARDS')
     await refund(id, { amount: 20_000 })
@@ -123,6 +124,7 @@ describe('a refund', () => {
     await fixture.becomes(id, { state: 'repaid', onchainMicro: leftMicro, holdEndedAt: null })
   })
 
+  // guard: an outcome counts only for the current ref of a payment
   test('of a part that an earlier relayer version revokes as a whole is applied again', async () => {
     const id = await onChain('CARDS')
     await refund(id, { amount: 20_000 })

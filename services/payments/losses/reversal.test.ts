@@ -58,6 +58,7 @@ describe('a wallet that an operator froze by hand', () => {
     expect(await freezes(wallet)).toMatchObject([{ frozen: true }, { frozen: false }])
   })
 
+  // guard: what an operator froze is freed by an operator alone
   test('stays frozen when its loss is repaid or cleared, until the operator ends it', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
@@ -240,6 +241,7 @@ describe('a frozen wallet', () => {
     return wallet
   }
 
+  // guard: a frozen wallet cannot pay by card
   test('is refused cards only, and its quote stays unused', async () => {
     const wallet = await frozen()
     const quoteId = fixture.quote()
@@ -335,6 +337,7 @@ describe('a frozen wallet', () => {
     })
   })
 
+  // guard: a reversible payment covers no loss
   test('recovers nothing by a reversible channel', async () => {
     const wallet = await frozen()
     const id = await credited(wallet, { channel: 'DANA' })
@@ -353,6 +356,7 @@ describe('a frozen wallet', () => {
     expect(await missingOf(wallet)).toBe(3_076_923n)
   })
 
+  // guard: a loss is cleared by an operator under the lock of the wallet
   test('is unfrozen once by two concurrent operators, and a further request is answered', async () => {
     const wallet = await frozen()
     const of = wallet as `0x${string}`

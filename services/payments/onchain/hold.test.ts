@@ -52,6 +52,7 @@ describe.each([
     expect(row.holdEndedAt).not.toBeNull()
   })
 
+  // guard: a hold does not end before the provider was asked
   test('does not end while the provider cannot be checked', async () => {
     const id = await onHold(kind)
     release()
@@ -63,6 +64,7 @@ describe.each([
     expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
   })
 
+  // guard: another instance takes over from one that was killed while it checked a hold, before the hold ends
   test('is checked again before its end if the instance that checked it was killed', async () => {
     const id = await onHold(kind)
     const { context } = fixture
@@ -74,6 +76,7 @@ describe.each([
     expect((await fixture.row(id))!.refundsCheckedAt).not.toBeNull()
   })
 
+  // guard: a hold is extended while the provider does not respond
   test('is extended when the provider does not respond shortly before the end', async () => {
     const id = await onHold(kind)
     const until = holdFor(4)
@@ -102,6 +105,9 @@ describe.each([
     await fixture.becomes(early, { state: matured })
   })
 
+  // guard: a hold does not end while its money is known to be going back
+  // guard: a hold that is known to be in doubt is extended as soon as that is possible
+  // guard: a hold is checked as soon as a report puts its money in doubt
   test('is extended half an extension before its end if a refund is known then', async () => {
     const id = await onHold(kind)
     const until = holdFor(60)
@@ -132,6 +138,7 @@ describe.each([
     expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
   })
 
+  // guard: a response counts only for the hold end it was requested for
   test('needs another response before its new end if it was extended after one', async () => {
     const id = await onHold(kind)
     holdFor(4)
@@ -159,6 +166,7 @@ describe.each([
     await fixture.becomes(id, { state: 'revoked' })
   })
 
+  // guard: a 404 for refunds is inconclusive until the list was read
   test('does not end after a 404 for refunds unless the list of transactions was read', async () => {
     const id = await onHold(kind)
     fixture.time.aheadMs += 10_000
@@ -255,6 +263,7 @@ describe('the remainder on hold after a partial revocation', () => {
     expect(await isFrozen(id)).toBe(false)
   })
 
+  // guard: a check of a hold that began before a part was revoked clears nothing
   test('is not cleared by a check that began before it', async () => {
     const { id, before, revoke } = await inPart()
     await revoke()

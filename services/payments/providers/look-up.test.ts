@@ -63,6 +63,7 @@ describe('a refund that the list of its payment request shows', () => {
     expect(await shownFor(paymentId, named)).toBe(counts)
   })
 
+  // guard: a refund of the request counts unless it belongs to another payment
   test('counts for its payment if no charge of the request is known', async () => {
     const { charge: refunded } = charge('py-1', 'pr-7')
     const shown = await listRefundsOf({ ...provider, listRefunds: async () => [refundNaming('pr-7')] }, refunded)

@@ -26,6 +26,7 @@ async function ordered(reference: string): Promise<RefundOrderRow> {
 }
 
 describe('a refund ordered by an operator', () => {
+  // guard: one instance counts a refund request before it is sent
   test('is requested by one of two instances that count it concurrently', async () => {
     const seen = await ordered('counted')
     const counted = [1, 2].map(() => database.run((db) => countRequest(db, seen)))
@@ -33,6 +34,7 @@ describe('a refund ordered by an operator', () => {
     expect(await database.read((db) => findOrders(db, 'counted'))).toMatchObject([{ requests: 1 }])
   })
 
+  // guard: an ended refund keeps its outcome
   test('that has ended is not requested again, and keeps its result unless the money comes back', async () => {
     const seen = await ordered('over')
     const note = (state: RefundOrderRow['state']) =>

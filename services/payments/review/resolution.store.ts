@@ -122,8 +122,13 @@ export async function recordOrder(
   const noted = await tx
     .update(refundOrders)
     .set({ ...known, updatedAt: sql`now()` })
-    // guard: an ended refund keeps its outcome
-    .where(and(eq(refundOrders.reference, reference), inArray(refundOrders.state, before)))
+    .where(
+      and(
+        eq(refundOrders.reference, reference),
+        // guard: an ended refund keeps its outcome
+        inArray(refundOrders.state, before),
+      ),
+    )
     .returning()
   return noted[0]
 }

@@ -30,6 +30,7 @@ const succeed = async (id: string) => {
 }
 
 describe('a refund that an operator orders', () => {
+  // guard: a refund keeps one idempotency key
   test('is made once, and ends by its webhook', async () => {
     const id = await differing()
     expect((await fixture.resolve(id, 'refund')).ok).toMatchObject({
@@ -92,6 +93,8 @@ describe('a refund that an operator orders', () => {
     expect(await fixture.row(id)).toMatchObject(ended)
   })
 
+  // guard: a payment in review is decided once
+  // together with: unique index payments.refund_orders_once
   test('is ordered once by concurrent operators and by a repeated command', async () => {
     const id = await differing()
     const answers = await Promise.all(['sari', 'dewi', 'budi'].map((by) => fixture.resolve(id, 'refund', by)))
@@ -102,6 +105,7 @@ describe('a refund that an operator orders', () => {
   })
 
   test.each([
+    // guard: a refund is looked up before it is requested again
     ['answered badly', { errorAfterAccept: 1 }],
     ['not answered', { timeoutAfterAccept: 1 }],
   ] as const)('that was made and %s is found, and not requested again', async (_, api) => {
@@ -137,6 +141,7 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'refunded' })
   })
 
+  // guard: a refund without a response is not requested again before it would be listed
   test('with an unknown result is not requested again while the provider cannot be read', async () => {
     const id = await differing()
     await fixture.resolve(id, 'refund')
@@ -286,6 +291,7 @@ describe('a refund that an operator orders', () => {
     }
   })
 
+  // guard: a payment on the chain is neither credited again nor refunded
   test('is refused while the chain has the effect of the payment', async () => {
     const id = await topup('QRIS')
     await fixture.becomes(id, { state: 'paid' })

@@ -65,6 +65,7 @@ describe('security: a debt that was drawn today', () => {
     await fixture.becomes(repaying, { state: 'review', reason: 'excess_refused' })
   })
 
+  // guard: a debt that is not ripe is held to the limits of top-ups
   test('counts for the rest of the day after its settlement', async () => {
     const wallet = newWallet()
     limits(5_000_000n)
@@ -253,6 +254,7 @@ describe('security: a debt that is repaid before its checkout is paid', () => {
     await fixture.becomes(id, { state: 'review', reason: 'excess_refused' })
   })
 
+  // guard: what exceeds a debt is held to the limits of top-ups
   test('several times in a row is stopped by the daily limit', async () => {
     limits(7_000_000n)
     const wallet = newWallet()

@@ -29,6 +29,7 @@ async function treasuryWith(moreMicro: bigint, change: object = {}) {
 }
 
 describe('a top-up that the treasury does not cover', () => {
+  // guard: no top-up is accepted that the treasury does not cover
   test('is refused, and its quote is usable as soon as the treasury is funded', async () => {
     await treasuryWith(2n * topupMicro - 1n)
     const quoteId = fixture.quote()
@@ -70,6 +71,7 @@ describe('a top-up that the treasury does not cover', () => {
 })
 
 describe('security: many concurrent top-ups', () => {
+  // guard: top-ups are promised one at a time across all instances
   test('open ten of forty if the treasury covers ten', async () => {
     await treasuryWith(11n * topupMicro)
     const calls = Array.from({ length: 40 }, () => ask(fixture.quote()))
@@ -90,6 +92,7 @@ describe('security: many concurrent top-ups', () => {
 })
 
 describe('security: unpaid checkouts', () => {
+  // guard: a wallet's unpaid top-ups hold at most half of the free AUSD
   test('of one wallet reserve at most half of the otherwise free AUSD', async () => {
     await treasuryWith(10n * topupMicro)
     const wallet = newWallet()
@@ -244,6 +247,7 @@ describe('the promised total', () => {
 })
 
 describe('AUSD of cash-outs', () => {
+  // guard: AUSD owed to cash-outs is not promised to top-ups
   test('that may be returned is not free', async () => {
     fixture.chain.owed = topupMicro
     await treasuryWith(3n * topupMicro - 1n)
@@ -274,6 +278,7 @@ describe('AUSD of cash-outs', () => {
 describe('a treasury that cannot be read', () => {
   const minutesMs = 60_000
 
+  // guard: a stale treasury balance covers nothing
   test('counts by its last reading for a while; then no top-up is opened, and a debt stays payable', async () => {
     await treasuryWith(2n * topupMicro)
     fixture.chain.treasury = null

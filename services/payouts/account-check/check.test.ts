@@ -119,6 +119,7 @@ describe('security: account checks', () => {
     expect(refusals[tooMany].status).toBe(429)
   })
 
+  // guard: account checks of a wallet are counted one after another
   test('of a wallet are three a day, also if ten are sent at once', async () => {
     const wallet = newWallet()
     const asked = Array.from({ length: 10 }, () => ({ wallet, bank: bank() }))

@@ -126,6 +126,7 @@ describe('a wrong answer about a payout', () => {
     expect(await asked(() => fixture.list())).toEqual([])
   }
 
+  // guard: a listed payout is asked about until the books agree with its row
   test('that returned its AUSD is noticed by the next reading of the list', async () => {
     const failed: Detour = async (call, onward) => {
       if (!/\/v2\/payouts($|[/?])/.test(call.url)) return undefined

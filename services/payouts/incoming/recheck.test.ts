@@ -25,6 +25,7 @@ const ended = ({ accountNumber = '1234567890', end = 'paid' } = {}) =>
   })
 
 describe('a paid cash-out whose row is restored from a backup', () => {
+  // guard: a payout is looked up before it is ordered again
   test.each(['taking', 'taken'] as const)(
     'as %s is not paid again, although the provider has forgotten its key',
     async (state) => {
@@ -69,6 +70,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
   const kindsOf = async (id: string) =>
     (await fixture.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
 
+  // guard: a payout is looked up under every version of the API that was used before its first order
   test.each([
     ['v2', 'v3'],
     ['v3', 'v2'],
@@ -90,6 +92,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     expect(await fixture.transfers(id)).toHaveLength(1)
   })
 
+  // guard: AUSD of a cash-out whose payout may have reached the bank is not returned
   test.each(['failed', 'opening'] as const)(
     'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if the payout failed',
     async (state) => {
@@ -118,6 +121,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     },
   )
 
+  // guard: AUSD that arrives late is returned only after its payout was looked for
   test.each(['opening', 'failed'] as const)(
     'keeps its AUSD if it is %s and its payout is not known yet',
     async (state) => {
@@ -159,6 +163,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     },
   )
 
+  // guard: a payout that the provider told of is followed, and none is ordered beside it
   test.each(['SUCCEEDED', 'ACCEPTED', 'A_NEW_WORD'])(
     'keeps the payout of a webhook (%s), and is not ordered even if no look-up finds it',
     async (status) => {

@@ -64,6 +64,7 @@ async function failed(word = 'balance_too_low', at = fixture): Promise<string> {
 }
 
 describe('AUSD that arrives after its cash-out failed', () => {
+  // guard: a late take of a failed cash-out is given back and never paid
   test('is returned once, is never paid to the bank, and the user gets the reason', async () => {
     const id = await failed()
     await Promise.all([fixture.relayed('take', id), fixture.relayed('take', id)])

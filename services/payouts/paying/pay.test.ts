@@ -67,6 +67,8 @@ describe('a taken cash-out', () => {
 
 describe('an unclear response of the provider to an order', () => {
   test.each([
+    // guard: a payout keeps one idempotency key
+    // together with: a payout is looked up before it is ordered again
     ['time-outs after it accepted', { timeoutAfterAccept: 1 }, 1, { replays: 0 }],
     // A request may still be in progress when the next check finds nothing and retries with the same key.
     ['500 to everything', { errorRate: 1 }, 0, {}],
@@ -168,6 +170,7 @@ describe('an order that the provider does not accept', () => {
 describe('webhooks of the provider', () => {
   const event = (data: object, name = 'payout.succeeded') => JSON.stringify({ event: name, data })
 
+  // guard: a webhook is a hint: its payout is fetched
   test('are only hints: a false one changes nothing', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '141414' } })
     const row = await waitUntil('a payout', async () => {

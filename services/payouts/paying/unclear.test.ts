@@ -72,6 +72,7 @@ describe('a failed look-up returns nothing:', () => {
     ['404 to the list of a reference', () => says(404, 'DATA_NOT_FOUND'), true],
     ['500', () => says(500, 'SERVER_ERROR'), false],
     ['a first page of more', () => Response.json({ has_more: true, data: [] }), false],
+    // guard: only one response means that a reference has no payouts
     ['an empty array', () => Response.json([]), false],
     [
       'payouts of another reference',
@@ -157,6 +158,7 @@ describe('with two payouts of one reference', () => {
   })
   const failure = (payoutId: string) => JSON.stringify({ event: 'payout.failed', data: { id: payoutId } })
 
+  // guard: of two payouts, the one that may still reach the bank decides
   test('the cash-out follows the one that may still reach the bank, not the failed one', async () => {
     await using quiet = await openFixture({ webhooks: false })
     const { ok } = await quiet.create(quiet.request())
@@ -175,6 +177,7 @@ describe('with two payouts of one reference', () => {
   })
 
   test.each([
+    // guard: a failed payout returns nothing before its reference is looked up
     ['a delivery', (quiet: Fixture, payoutId: string) => quiet.deliver('ID', failure(payoutId), 'f')],
     ['the list', (quiet: Fixture) => quiet.list()],
   ])('%s about the failed one returns nothing before the other is known', async (_, tell) => {
@@ -219,6 +222,7 @@ describe('a payout attempt', () => {
     expect(await beginAttempt(fixture.context, id)).toBeUndefined()
   })
 
+  // guard: an attempt is counted only while the cash-out may be paid
   test('is not counted once the refused order was given back', async () => {
     const refused = orders(() => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR'))
     const { id, providerPayoutId } = await fixture.unhurried(() =>
@@ -228,6 +232,7 @@ describe('a payout attempt', () => {
     expect(await beginAttempt(fixture.context, id)).toBeUndefined()
   })
 
+  // guard: an attempt is committed before the provider is called
   test('is committed before it is sent to the provider', async () => {
     const counted: number[] = []
     const detour: Detour = async (call) => {
@@ -240,6 +245,7 @@ describe('a payout attempt', () => {
     expect(counted).not.toContain(0)
   })
 
+  // guard: nothing is returned while a later attempt may be accepted
   test('refused during a later attempt returns nothing', async () => {
     let asked = 0
     let release = () => {}

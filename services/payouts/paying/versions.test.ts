@@ -32,6 +32,8 @@ describe('payouts that go through v3', () => {
     expect(await fixture.until(id, 'returning')).toMatchObject({ reason })
   })
 
+  // guard: a v3 payout keeps one idempotency key
+  // together with: a payout is looked up before it is ordered again
   test('are ordered once however often the response is lost', async () => {
     // A webhook would report the payout before the next check.
     await fixture.control('faults', { webhooks: { drop: 1 } })
@@ -131,6 +133,7 @@ describe('a change of the API version during a payout', () => {
   })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 
+  // guard: a payout stays with the API version of its first attempt
   test.each([
     ['v2', 'v3'],
     ['v3', 'v2'],

@@ -91,6 +91,7 @@ describe('sealed bank details', () => {
   test('are never sealed to the same bytes twice', () => {
     expect(old.seal(details, 'payout-1').box).not.toBe(sealed.box)
   })
+  // guard: sealed bank details open only for their own payout
   test('security: do not open under another payout', () => {
     expect(() => old.open(sealed, 'payout-2')).toThrow()
   })

@@ -64,6 +64,7 @@ describe('security: a cash-out whose transfer only code of its wallet accepts', 
     expect(await fixture.create(asked(account, 2n * payoutMicro), { dayMicroMax, balance })).toHaveProperty('ok')
   })
 
+  // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
   test('gets its AUSD back if its bank account has reached its limit when the AUSD arrives', async () => {
     const value = 60_000_000_000n
     const balance = await balanceFor(1_000_000n)

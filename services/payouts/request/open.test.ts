@@ -39,6 +39,8 @@ const everythingWrong = (): Wrong => ({
 const clean = (fields: object) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 describe('a cash-out is refused for its first fault in this order', () => {
+  // guard: a cash-out is a transfer to the treasury
+  // guard: a cash-out is requested by the signer of its transfer
   test.each(mendings.map(([code], step) => [step + 1, code] as const))('%p: %s', async (step, code) => {
     const wrong = everythingWrong()
     for (const [, mend] of mendings.slice(0, step)) {
@@ -56,6 +58,8 @@ describe('a cash-out is refused for its first fault in this order', () => {
     delete fixture.chain.refused
   })
 
+  // guard: a signed transfer that the chain would refuse is refused
+  // together with: a frozen wallet cannot cash out
   test.each(['balance_too_low', 'nonce_used', 'chain_unavailable'] as const)(
     "and for the chain's refusal %s",
     async (code) => {
@@ -71,6 +75,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
     [403, 'wallet_frozen'],
     [429, 'gas_budget_spent'],
   ] as const
+  // guard: a frozen wallet cannot cash out
   test.each(ofWallet)('%i %s, after all faults with 400; the quote stays unused', async (_, refused) => {
     fixture.chain.refused = refused
     for (const [wrong, code] of [
@@ -213,6 +218,7 @@ describe('an accepted cash-out', () => {
     expect(await fixture.create(asked, { clock: () => Date.now() + 7_200_000 })).toEqual(first)
   })
 
+  // guard: a quote that made a cash-out serves no other request
   test.each([
     ['another wallet', { wallet: other }],
     ['another body', { bank: { accountNumber: '999999' } }],
@@ -223,6 +229,7 @@ describe('an accepted cash-out', () => {
     expect(await fixture.create(theirs)).toEqual({ refused: 'quote_used' })
   })
 
+  // guard: a signed transfer pays one cash-out
   test('keeps its authorization from a second quote, which stays unused', async () => {
     const asked = fixture.request()
     await fixture.create(asked)
@@ -232,12 +239,14 @@ describe('an accepted cash-out', () => {
   })
 })
 
+// guard: a cash-out takes its quote before it is accepted
 test('an accepted cash-out takes its quote, which no top-up can take', async () => {
   const asked = fixture.request()
   expect(await fixture.create(asked)).toHaveProperty('ok')
   expect(fixture.quotes.get(asked.quoteId)!.requestFingerprint).toBeDefined()
 })
 
+// guard: a wallet's cash-outs of a day are counted under its lock
 test('security: of ten concurrent cash-outs, with a limit of two a day, two are accepted', async () => {
   const person = `0x${'7'.repeat(40)}`
   const asked = Array.from({ length: 10 }, (_, at) =>
@@ -285,6 +294,7 @@ describe('security: while the market of the rupiah is closed', () => {
     expect(await fixture.create(asked('a', 0))).toHaveProperty('ok')
   })
 
+  // guard: cash-outs while the market is closed have a limit of their own
   test('all wallets together cash out no more than the limit of a day, also at the same time', async () => {
     const answers = await Promise.all(
       [...'abcdef'].map((digit) => fixture.create(asked(digit), limit(15_000_000n, 10n ** 9n))),
@@ -294,6 +304,7 @@ describe('security: while the market of the rupiah is closed', () => {
     expect(await fixture.create(asked('f', 0), limit(15_000_000n, 10n ** 9n))).toHaveProperty('ok')
   })
 
+  // guard: a wallet's cash-outs while the market is closed have a limit of their own
   test('one wallet cashes out no more than its own limit of a day', async () => {
     const closed = limit(10n ** 9n, 10_000_000n)
     for (const at of [1, 2, 3]) {
@@ -323,6 +334,8 @@ describe('security: the daily limits also hold for a bank account', () => {
   const walletOf = (at: number) => `0x${String(at).repeat(40)}`
   const limit = { dayMicroMax: 10_000_000n }
 
+  // guard: a bank account's cash-outs of a day are counted over all wallets
+  // guard: a bank account's cash-outs are counted one after another
   test('with four concurrent wallets: two are paid to one account, and others to another', async () => {
     const asked = [1, 2, 3, 4].map((at) => to('8800001', walletOf(at)))
     const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
@@ -362,6 +375,7 @@ describe('security: one wallet balance', () => {
   const request = () => fixture.request({ wallet: person, authorization: { from: person } })
   afterEach(() => Object.assign(fixture.chain, unlimited))
 
+  // guard: one balance serves one cash-out
   test('serves one of twenty concurrent cash-outs', async () => {
     fixture.chain.free = '5000000'
     const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.create(request())))

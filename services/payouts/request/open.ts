@@ -205,6 +205,7 @@ async function limitAccount(
   { givenBackMax, dayMicroMax }: Context,
   { wallet, marks, ausdMicro }: Destination,
 ): Promise<Refusal | undefined> {
+  // guard: a bank account's cash-outs are counted one after another
   await lockAccount(tx, marks[0]!)
   const today = await sumTodayTo(tx, marks)
   // Refused cash-outs of other wallets to this account must not lock out its owner.

@@ -53,6 +53,7 @@ describe('a cash-out that is stored but not accepted', () => {
     expect(await fixture.orders(id, 'relay.take')).toHaveLength(1)
   })
 
+  // guard: a cash-out is accepted only within a minute after it was stored
   test('is refused after a minute, whether or not it has ended yet', async () => {
     const asked = await stored('lost')
     await age(asked, openingMaxMs - 10_000)

@@ -36,6 +36,7 @@ async function heldAndTaken(): Promise<string> {
 }
 
 describe('a cash-out that an operator holds', () => {
+  // guard: a cash-out that an operator holds is not paid
   test('is not paid until the operator releases it, and then once', async () => {
     const id = await heldAndTaken()
     expect([(await fixture.row(id)).state, await fixture.transfers(id)]).toEqual(['taken', []])
@@ -66,6 +67,7 @@ describe('a cash-out that an operator holds', () => {
 })
 
 describe('an operator cannot', () => {
+  // guard: a cash-out is cancelled only before its payout is ordered
   test('hold or cancel a cash-out whose payout was ordered', async () => {
     const { id } = await fixture.until(await fixture.taken(), 'paid')
     expect(await hold(id, 'held')).toEqual({ refused: expect.stringContaining(`${id} is paid`) })

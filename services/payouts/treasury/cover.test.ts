@@ -28,6 +28,7 @@ async function balanceWith(moreMinor: bigint) {
 const isSilent = async () => new Response('', { status: 500 })
 
 describe("a cash-out that the provider's balance does not cover", () => {
+  // guard: no cash-out is accepted that the provider's balance does not cover
   test('is refused, and its quote is usable once the balance covers it', async () => {
     const balance = await balanceWith(payoutMinor - 1n)
     const asked = fixture.request()
@@ -74,6 +75,7 @@ test('security: of forty concurrent cash-outs, with cover for ten, ten are accep
   for (const { quoteId } of refused) expect(fixture.quotes.get(quoteId)?.requestFingerprint).toBeUndefined()
 })
 
+// guard: rupiah are promised one at a time across all instances
 test('security: a cash-out is not checked against the balance while another is being stored', async () => {
   const balance = await balanceWith(payoutMinor)
   const from = `0x${'9'.repeat(40)}`

@@ -59,6 +59,7 @@ const messageOf = (id: string, payload: object = { id }) => ({
 })
 
 describe('a message', () => {
+  // guard: of two instances with the same message, one claims it
   test('received by two instances at the same moment is handled once', async () => {
     const both = Promise.withResolvers<void>()
     let found = 0
@@ -72,6 +73,7 @@ describe('a message', () => {
     expect(await timesDone('twice')).toBe(1)
   })
 
+  // guard: only the instance with the claim does the work
   test('redelivered after it was handled is not handled again', async () => {
     for (const copy of copies) await handle(contextOf(copy), messageOf('again'))
     expect(await timesDone('again')).toBe(1)
@@ -106,6 +108,7 @@ describe('a message', () => {
     expect(await timesDone('known')).toBe(0)
   })
 
+  // guard: a claim commits together with its work or not at all
   test('whose handler fails leaves no trace and is handled at its redelivery', async () => {
     const apply = async (tx: Tx, { id }: { id: string }) => {
       await work(tx, id)
@@ -118,6 +121,7 @@ describe('a message', () => {
     expect(await timesDone('failed')).toBe(1)
   })
 
+  // guard: a dead letter is kept
   test('that can never be parsed is dead-lettered with its whole content', async () => {
     expect(await handle(contextOf(copies[0]), messageOf('odd', { odd: 1 }))).toBe('done')
     const { deadLetters } = messaging
@@ -168,6 +172,7 @@ describe('a message', () => {
 })
 
 describe('a claim', () => {
+  // guard: a row of the list is claimed once
   test('is given to one of two open transactions', async () => {
     const claimIn = (database: Database) => database.transaction((tx) => claim(tx, messaging.inbox, 'list', 'row'))
     expect((await Promise.all(copies.map(claimIn))).toSorted()).toEqual([false, true])

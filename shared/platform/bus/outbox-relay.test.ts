@@ -72,6 +72,7 @@ async function stored(): Promise<string[]> {
 }
 
 describe('a committed message', () => {
+  // guard: a message is a row written by the transaction it reports
   test('of a process that died before publishing is published by another', async () => {
     const ended = openRows()
     await orderIn(ended, 'ended')
@@ -89,6 +90,7 @@ describe('a committed message', () => {
     await waitUntil('the order', async () => (await stored()).includes('set back'), 10_000)
   })
 
+  // guard: a message is noted as sent after the broker confirmed it
   test('without a confirmation is not marked as published, and is published once a broker confirms', async () => {
     const database = openRows()
     const bus = await openGateway()
@@ -103,6 +105,7 @@ describe('a committed message', () => {
     await waitUntil('its note', async () => (await rowOf(database, 'unconfirmed'))?.publishedAt)
   })
 
+  // guard: a message is identified by an id derived from its cause
   test('is one message under its id, however often it is announced and published', async () => {
     const database = openRows()
     for (let time = 0; time < 3; time++) await orderIn(database, 'one')

@@ -67,6 +67,7 @@ const rowOf = async (id: string) => {
 const said = () => logged.map(({ msg, alarm }) => (alarm ? `${msg}!` : msg))
 const bothRedrive = () => Promise.all(copies.map((copy) => redriveOnce(copy)))
 
+// guard: a redrive is done by one instance
 test('instances that redrive at the same time handle a message once', async () => {
   await bury('twice', { id: 'twice' })
   await bothRedrive()

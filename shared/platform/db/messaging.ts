@@ -20,6 +20,7 @@ export async function claimDelivered(
   messageId: string,
 ): Promise<boolean> {
   // guard: of two instances with the same message, one claims it
+  // guard: an instance waits while another handles the same message
   const claimed = await db.execute(sql`
     with claimed as (
       insert into ${inbox} as held (consumer, message_id, done_at)

@@ -140,6 +140,7 @@ export const lease = (database: Database, outbox: OutboxTable, rowsMax: number):
         .where(and(isNull(outbox.publishedAt), or(isNull(outbox.leasedUntil), isOver(outbox.leasedUntil, leaseMs))))
         .orderBy(asc(outbox.position))
         .limit(rowsMax)
+        // guard: a message of the outbox is leased by one instance
         .for('update', { skipLocked: true }),
     )
     const rows = await db

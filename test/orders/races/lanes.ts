@@ -4,9 +4,8 @@ import { postponeOperation } from '../../../services/chain-relayer/operations/op
 import { operations } from '../../../services/chain-relayer/operations/operation.table'
 import { newNumber, walletOf } from '../copies/payments'
 import { newLane, newOperations, newVerdict, openRelayer, type Relayer } from '../copies/relayer'
-import { epochs, leases, onceByCause, verdicts, waiting, walletLocks } from '../guards'
 import type { Result } from '../order'
-import type { Guard, Race, Stage } from '../race'
+import type { Race, Stage } from '../race'
 
 const said = (result: Result): string => ('error' in result ? `threw ${result.error}` : JSON.stringify(result.value))
 
@@ -51,12 +50,10 @@ function assigning(options: {
   name: string
   places: readonly [number, number]
   works: readonly [Assign, Assign]
-  guards: readonly Guard[]
 }): Race {
-  const { name, places, works, guards } = options
+  const { name, places, works } = options
   return {
     name,
-    guards,
     open: async (stage) => {
       const copies = stage.sides.map(openRelayer)
       return async () => {
@@ -93,6 +90,7 @@ const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
   return lane ? assign(lane, 0) : 0
 }
 
+// guard: a held lane is not leased to another instance
 const oneLane: Race = {
   name: 'two instances take one free lane',
   open: async (stage) => {
@@ -115,9 +113,10 @@ const oneLane: Race = {
       }
     }
   },
-  guards: [leases],
 }
 
+// guard: unique index chain_relayer.operation_once
+// together with: unique index chain_relayer.operation_pkey
 const oneOrder: Race = {
   name: 'one credit order, received as two messages',
   open: async (stage) => {
@@ -138,7 +137,6 @@ const oneOrder: Race = {
       }
     }
   },
-  guards: [onceByCause],
 }
 
 /** Returns a race of two verdicts, of which the older must not be the last. */
@@ -146,7 +144,6 @@ const twoVerdicts = (options: {
   name: string
   /** True if the instance with the newer verdict has postponed the older one. */
   isPutOff: boolean
-  guards: readonly Guard[]
 }): Race => ({
   name: options.name,
   // Only locks and decisions are held. Both verdicts are read at once, so the order of reads has no effect.
@@ -184,32 +181,33 @@ const twoVerdicts = (options: {
       }
     }
   },
-  guards: options.guards,
 })
 
 export const laneRaces: readonly Race[] = [
   oneLane,
   oneOrder,
+  // guard: only one verdict of a wallet is in progress at a time
   twoVerdicts({
     name: 'two verdicts on one wallet, each assigned by one instance',
     isPutOff: false,
-    guards: [verdicts],
   }),
+  // guard: verdicts of a wallet are assigned one after another
   twoVerdicts({
     name: 'two verdicts on one wallet, one of them postponed',
     isPutOff: true,
-    guards: [walletLocks],
   }),
+  // guard: an operation gets a nonce once, while it is waiting
   assigning({
     name: 'two instances assign the same operations, each to its own lane',
     places: [0, 1],
     works: [({ assign }, lane) => assign(lane, 0), ({ assign }, lane) => assign(lane, 1)],
-    guards: [waiting],
   }),
+  // guard: a nonce is drawn by the holder of its lane
+  // together with: a nonce is drawn under the newest epoch of its lane
+  // together with: a nonce is drawn only during the lease
   assigning({
     name: 'an instance assigns operations while another takes over its lane',
     places: [0, 0],
     works: [({ assign }, lane) => assign(lane, 0), takesOver],
-    guards: [epochs],
   }),
 ]

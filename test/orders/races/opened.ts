@@ -16,9 +16,8 @@ import {
   unlimited,
 } from '../copies/payouts'
 import { newQuote, openPricing } from '../copies/pricing'
-import { authorizations, locks, openSettlements, takings, together } from '../guards'
 import type { Result } from '../order'
-import type { Guard, Race, RaceVerdict, Stage } from '../race'
+import type { Race, RaceVerdict, Stage } from '../race'
 
 // At most one of two concurrent requests may be accepted.
 
@@ -53,13 +52,11 @@ function twoTopups(options: {
   over: (stage: Stage) => Promise<Parameters<typeof openPayments>[2]>
   requests: () => readonly [TopupRequest, TopupRequest]
   judge: (stage: Stage, requests: readonly TopupRequest[], results: readonly Result[]) => Promise<RaceVerdict>
-  guards: readonly Guard[]
 }): Race {
-  const { name, turns, chance, over, requests, judge, guards } = options
+  const { name, turns, chance, over, requests, judge } = options
   return {
     name,
     turns,
-    guards,
     ...(chance ? { chance } : {}),
     open: async (stage) => {
       const terms = await over(stage)
@@ -84,6 +81,7 @@ const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): T
 })
 
 const topups: readonly Race[] = [
+  // guard: a wallet's top-ups are counted under its lock
   twoTopups({
     name: 'two top-ups of one wallet, with a daily limit for one',
     turns: ({ transaction }) => transaction === 1,
@@ -93,8 +91,8 @@ const topups: readonly Race[] = [
       return [asking(wallet), asking(wallet)]
     },
     judge: async (stage, asked, results) => oneOf(results, await topupsOf(stage, asked), 'day_limit_reached'),
-    guards: [locks],
   }),
+  // guard: top-ups are promised one at a time across all instances
   twoTopups({
     name: 'two top-ups, and the treasury covers one',
     turns: ({ transaction }) => transaction === 1,
@@ -113,7 +111,6 @@ const topups: readonly Race[] = [
       await expireAll(stage)
       return verdict
     },
-    guards: [locks],
   }),
   twoTopups({
     name: 'one top-up, requested twice',
@@ -132,7 +129,6 @@ const topups: readonly Race[] = [
       const isSame = answers.size === 1 && rows.length === 1
       return { outcome, wrong: isSame ? [] : [`${outcome}, ${rows.length} rows`] }
     },
-    guards: [],
   }),
 ]
 
@@ -145,13 +141,11 @@ function twoCashouts(options: {
   over: (stage: Stage) => Promise<Parameters<typeof openPayouts>[2]>
   requests: () => readonly [CashoutRequest, CashoutRequest]
   why: string
-  guards: readonly Guard[]
 }): Race {
-  const { name, turns, over, requests, why, guards } = options
+  const { name, turns, over, requests, why } = options
   return {
     name,
     turns,
-    guards,
     open: async (stage) => {
       const terms = await over(stage)
       const copies = stage.sides.map((side) => openPayouts(side, openBank(), terms))
@@ -173,6 +167,8 @@ function twoCashouts(options: {
 }
 
 const cashoutRaces: readonly Race[] = [
+  // guard: a wallet's cash-outs of a day are counted under its lock
+  // together with: a bank account's cash-outs are counted one after another
   twoCashouts({
     name: 'two cash-outs of one wallet, with a daily limit for one',
     turns: ({ transaction }) => transaction === 1,
@@ -183,8 +179,9 @@ const cashoutRaces: readonly Race[] = [
       return [request(), request()]
     },
     why: 'day_limit_reached',
-    guards: [locks],
   }),
+  // guard: rupiah are promised one at a time across all instances
+  // together with: a bank account's cash-outs are counted one after another
   twoCashouts({
     name: 'two cash-outs, and the balance covers one',
     turns: ({ transaction }) => transaction === 1,
@@ -194,8 +191,10 @@ const cashoutRaces: readonly Race[] = [
     },
     requests: () => [requestOf(crypto.randomUUID()), requestOf(crypto.randomUUID())],
     why: 'payouts_short',
-    guards: [locks],
   }),
+  // guard: a wallet's cash-outs of a day are counted under its lock
+  // together with: a signed transfer pays one cash-out
+  // together with: unique index payouts.payouts_authorization
   twoCashouts({
     name: 'two cash-outs with one signed transfer',
     turns: ({ transaction }) => transaction === 1,
@@ -205,13 +204,13 @@ const cashoutRaces: readonly Race[] = [
       return [requestOf(crypto.randomUUID(), number), requestOf(crypto.randomUUID(), number)]
     },
     why: 'authorization_conflict',
-    guards: [together(locks, authorizations)],
   }),
 ]
 
 const cashoutsOf = ({ db }: Stage, quoteId: string) => db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))
 
 /** Race in which each service asks an instance of pricing. */
+// guard: a quote is taken once
 const oneQuote: Race = {
   name: 'one quote, taken by a top-up and by a cash-out',
   chance: 500,
@@ -238,10 +237,11 @@ const oneQuote: Race = {
       }
     }
   },
-  guards: [takings],
 }
 
 /** Race in which each settlement charges the whole debt, so that two could charge it twice. */
+// guard: settlements of a wallet are opened under its lock
+// together with: unique index payments.payments_open_settlement
 const settlements: Race = {
   name: 'two settlements of one debt',
   chance: 500,
@@ -272,7 +272,6 @@ const settlements: Race = {
       }
     }
   },
-  guards: [together(locks, openSettlements)],
 }
 
 export const opened: readonly Race[] = [...topups, settlements, ...cashoutRaces, oneQuote]

@@ -2,8 +2,7 @@ import type { CashoutState } from '../../../services/payouts/cashout'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { payAgain, payTaken } from '../../../services/payouts/paying/pay'
 import { type Bank, evidenceOf, lookAtCashout, newCashout, openBank, openPayouts } from '../copies/payouts'
-import { locks, states, together } from '../guards'
-import { failures, type Guard, type Race } from '../race'
+import { failures, type Race } from '../race'
 
 // Two instances work on one cash-out, from the taken AUSD to the bank or back.
 
@@ -18,12 +17,10 @@ function paying(options: {
   works: readonly [Work, Work]
   ends: readonly string[]
   also?: (seen: CashoutView, bank: Bank) => readonly (string | false)[]
-  guards: readonly Guard[]
 }): Race {
-  const { name, from, before, works, ends, also = () => [], guards } = options
+  const { name, from, before, works, ends, also = () => [] } = options
   return {
     name,
-    guards,
     open: async ({ sides, db }) => {
       const bank = openBank()
       const copies = sides.map((side) => openPayouts(side, bank))
@@ -60,28 +57,31 @@ const says =
 const hears: Work = (copy, { id }) => copy.deliver(`disb-${id}`, `${id} ${crypto.randomUUID()}`)
 
 export const payingRaces: readonly Race[] = [
+  // guard: one transaction at a time decides about a cash-out
+  // together with: a cash-out moves only from a state that allows the step
   paying({
     name: 'a final take, reported twice',
     from: 'taking',
     works: [({ told }, { id }) => told('take.settled', id), ({ told }, { id }) => told('take.settled', id)],
     ends: ['taken, payouts.taken'],
-    guards: [together(locks, states)],
   }),
+  // guard: one transaction at a time decides about a cash-out
+  // guard: a cash-out moves only from a state that allows the step
   paying({
     name: 'a failed take that arrives late',
     from: 'taking',
     works: [({ told }, { id }) => told('take.failed', id), ({ told }, { id }) => told('take.settled', id)],
     ends: ['taken, payouts.taken', 'returning, payouts.taken, relay.return'],
-    guards: [locks, states],
   }),
+  // guard: a cash-out moves only from a state that allows the step
   paying({
     name: 'the pay order of one cash-out, by two instances',
     from: 'taken',
     works: [({ context }, cashout) => payTaken(context, cashout), ({ context }, cashout) => payTaken(context, cashout)],
     ends: ['paying'],
     also: (seen, bank) => [transfers(bank, seen) !== 1 && `${transfers(bank, seen)} orders to pay`],
-    guards: [states],
   }),
+  // guard: one transaction at a time decides about a cash-out
   paying({
     name: 'the bank refuses one order while another is in progress',
     from: 'paying',
@@ -91,22 +91,21 @@ export const payingRaces: readonly Race[] = [
     works: [({ context }, cashout) => payAgain(context, cashout), ({ context }, cashout) => payAgain(context, cashout)],
     ends: ['paying', 'returning, relay.return'],
     also: (seen, bank) => [seen.row.state === 'returning' && transfers(bank, seen) > 0 && 'paid, and given back'],
-    guards: [locks],
   }),
+  // guard: one transaction at a time decides about a cash-out
   paying({
     name: 'a paid payout and its reversal',
     from: 'paying',
     before: says('succeeded', 'reversed'),
     works: [hears, hears],
     ends: ['returning, payouts.paid, relay.return', 'returning, relay.return'],
-    guards: [locks],
   }),
+  // guard: one transaction at a time decides about a cash-out
   paying({
     name: 'the provider returns paid to one instance and failed to the other',
     from: 'paying',
     before: says('succeeded', 'refused'),
     works: [hears, hears],
     ends: ['paid, payouts.paid, alert: payout_differs', 'returning, relay.return, alert: paid_and_returned'],
-    guards: [locks],
   }),
 ]

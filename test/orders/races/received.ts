@@ -8,9 +8,8 @@ import {
   openPayments,
   type Topup,
 } from '../copies/payments'
-import { inbox, locks, states, together } from '../guards'
 import type { Result } from '../order'
-import { failures, type Guard, type Race, type RaceVerdict, type Stage } from '../race'
+import { failures, type Race, type RaceVerdict, type Stage } from '../race'
 
 // The payments, refunds and outcomes of one top-up are reported to two instances at once.
 
@@ -29,9 +28,8 @@ function telling(options: {
   ends: Readonly<Record<string, readonly string[]>>
   besides?: readonly string[]
   also?: (row: TopupView['row']) => readonly (string | false)[]
-  guards: readonly Guard[]
 }): Race {
-  const { name, guards, before, tell, ends, besides = [], also = () => [] } = options
+  const { name, before, tell, ends, besides = [], also = () => [] } = options
   const judge = ({ row, subjects, missing }: TopupView, results: readonly Result[]): RaceVerdict => {
     const outcome = row.reason ? `${row.state}, ${row.reason}` : row.state
     const wrong = [...failures(results, ['done']), ...also(row).filter((fault) => fault !== false)]
@@ -44,7 +42,6 @@ function telling(options: {
   }
   return {
     name,
-    guards,
     open: async (stage) => {
       const book = openBook()
       const copies = stage.sides.map((side) => openPayments(side, book))
@@ -101,20 +98,25 @@ function goesBack({ book }: Ground, { refundId, chargeId, requestId }: Topup, pa
 
 const credit = ['payments.paid', 'relay.credit']
 export const received: readonly Race[] = [
+  // guard: one transaction at a time decides about a payment
+  // together with: a payment moves only from the state that was read
+  // together with: an instance waits while another handles the same message
   telling({
     name: 'one webhook of a payment, delivered to two instances',
     before: comes(),
     tell: [captured, captured],
     ends: { paid: credit },
-    guards: [together(locks, states, inbox)],
   }),
+  // guard: one transaction at a time decides about a payment
+  // together with: a payment moves only from the state that was read
+  // together with: of two instances with the same message, one claims it
   telling({
     name: 'two webhooks of one payment: for its checkout and for itself',
     before: comes(),
     tell: [completed, captured],
     ends: { paid: credit },
-    guards: [together(locks, states, inbox)],
   }),
+  // guard: one transaction at a time decides about a payment
   telling({
     name: 'two payments for one top-up',
     before: async (ground, topup) => {
@@ -124,8 +126,8 @@ export const received: readonly Race[] = [
     tell: [captured, second],
     ends: { paid: credit },
     also: ({ overpaidMinor }) => [overpaidMinor !== fiatMinor && 'the second is not counted once'],
-    guards: [locks],
   }),
+  // guard: a payment moves only from the state that was read
   telling({
     name: 'a payment arrives as its checkout expires',
     before: async (ground, topup) => {
@@ -141,15 +143,16 @@ export const received: readonly Race[] = [
     },
     tell: [captured, ended],
     ends: { paid: credit },
-    guards: [states],
   }),
+  // guard: one transaction at a time decides about a payment
+  // together with: a payment moves only from the state that was read
   telling({
     name: 'a final credit, reported twice',
     before: isPaid('qr'),
     tell: [credited, credited],
     ends: { credited: [...credit, 'payments.settled'] },
-    guards: [together(locks, states)],
   }),
+  // guard: one transaction at a time decides about a payment
   telling({
     name: 'credit against refund of a payment without a hold',
     before: async (ground, topup) => {
@@ -159,8 +162,8 @@ export const received: readonly Race[] = [
     tell: [credited, refunded()],
     ends: { 'review, refunded_after_credit': [...credit, 'payments.review', 'relay.freeze'] },
     besides: ['payments.settled'], // This message appears if the payment was credited before the refund.
-    guards: [locks],
   }),
+  // guard: one transaction at a time decides about a payment
   telling({
     name: 'credit against refund of a held payment',
     before: async (ground, topup) => {
@@ -169,8 +172,8 @@ export const received: readonly Race[] = [
     },
     tell: [credited, refunded()],
     ends: { 'revoking, refunded_during_hold': [...credit, 'relay.revoke'] },
-    guards: [locks],
   }),
+  // guard: one transaction at a time decides about a payment
   telling({
     name: 'two refunds of half a payment each',
     before: async (ground, topup) => {
@@ -181,6 +184,5 @@ export const received: readonly Race[] = [
     tell: [refunded('-1'), refunded('-2')],
     ends: { 'revoking, refunded_during_hold': [...credit, 'relay.revoke'] },
     also: ({ refundedMinor }) => [refundedMinor !== fiatMinor && 'each refund is not counted once'],
-    guards: [locks],
   }),
 ]

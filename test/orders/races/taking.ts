@@ -5,7 +5,6 @@ import { leaseDue } from '../../../services/payouts/cashout.store'
 import { cashouts } from '../../../services/payouts/cashout.table'
 import { newNumber } from '../copies/payments'
 import { newCashout } from '../copies/payouts'
-import { skips } from '../guards'
 import type { Result } from '../order'
 import type { Race } from '../race'
 
@@ -21,6 +20,7 @@ function shared(results: readonly Result[], wanted: readonly string[]) {
   }
 }
 
+// guard: a message of the outbox is leased by one instance
 const publishers: Race = {
   name: 'two instances publish the outbox',
   open: async ({ sides, db }) => {
@@ -52,9 +52,9 @@ const publishers: Race = {
       }
     }
   },
-  guards: [skips],
 }
 
+// guard: a due check of a cash-out is leased by one instance
 const due: Race = {
   name: 'two instances take due cash-out checks',
   open: async ({ sides, db }) => {
@@ -72,7 +72,6 @@ const due: Race = {
       }
     }
   },
-  guards: [skips],
 }
 
 export const takingRaces: readonly Race[] = [publishers, due]
