@@ -190,6 +190,7 @@ describe('the part of a settlement that repays its debt at once', () => {
   })
 
   test.each([
+    // guard: money of an unverified sender needs manual review
     ['sender_unverified', { senderVerification: 'failed' }],
     ['currency_differs', { currency: 'MYR' }],
   ] as const)('is nothing of money in doubt as a whole: %s', (reason, more) => {

@@ -140,6 +140,7 @@ export function decideReceipt(
   // guard: a second payment for the same top-up is not credited
   if (payment.providerPaymentId !== null && !isTheFirst) return { overpaid: true }
   if (!mayBecome(payment, 'paid')) return { overpaid: true }
+  // guard: money of an unverified sender needs manual review
   if (charge.senderVerification === 'failed') return { next: 'review', reason: 'sender_unverified' }
   // guard: a payment in another currency needs manual review
   if (charge.currency !== payment.currency) return { next: 'review', reason: 'currency_differs' }

@@ -79,8 +79,10 @@ describe('another top-up of a wallet', () => {
     ['one more', 1n, { openCount: 3 }, 'topups_open_too_many'],
     ['too much together with the open ones', 10n, { openMicro: 41n }, 'topups_open_too_much'],
     ['the last of the day', 1n, { dayCount: 4 }, undefined],
+    // guard: a wallet's top-ups of a day are limited in number
     ['one more than the day allows', 1n, { dayCount: 5 }, 'topups_day_too_many'],
     ['the rest of the day', 10n, { dayMicro: 90n }, undefined],
+    // guard: a wallet's top-ups of a day have a limit
     ['more than the rest', 10n, { dayMicro: 91n }, 'day_limit_reached'],
     ['both', 10n, { openMicro: 41n, dayMicro: 91n }, 'topups_open_too_much'],
   ] as const)('%s', (_, ausdMicro, totals, refused) => {

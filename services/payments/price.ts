@@ -88,7 +88,9 @@ export function limitTopup(ausdMicro: bigint, totals: TopupTotals, limits: Topup
   if (ausdMicro > limits.dayMicroMax) return 'amount_above_day_limit'
   if (totals.openCount + 1 > limits.openMax) return 'topups_open_too_many'
   if (totals.openMicro + ausdMicro > limits.openMicroMax) return 'topups_open_too_much'
+  // guard: a wallet's top-ups of a day are limited in number
   if (totals.dayCount + 1 > limits.dayCountMax) return 'topups_day_too_many'
+  // guard: a wallet's top-ups of a day have a limit
   if (totals.dayMicro + ausdMicro > limits.dayMicroMax) return 'day_limit_reached'
   return undefined
 }

@@ -148,8 +148,11 @@ const onHold = [
 describe.each(onHold)('%s on hold', (_, payment) => {
   test.each([
     ['nothing reported', none, 'hold', 'hold', 'free'],
+    // guard: a hold does not end while its refunds cannot be read
     ['the provider away', 'unread', 'hold', 'extend', 'freeze'],
+    // guard: a wallet is frozen if its hold ended while its money may be going back
     ['a refund pending', open, 'extend', 'extend', 'freeze'],
+    // guard: a hold does not end before refunded money is revoked
     ['a refund made', gone, 'extend', 'extend', 'freeze'],
     ['a charge that is refunded and may be void', doubtful, 'extend', 'extend', 'freeze'],
   ] as const)('with %s', (_, reported, early, last, ended) => {

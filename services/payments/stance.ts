@@ -30,14 +30,17 @@ export function stanceOf(payment: PaymentFacts & BackFacts, reported: Reported, 
       // guard: a hold does not end while its money is known to be going back
       return isClear || (reported === 'unread' && payment.state !== 'revoking') ? 'hold' : 'extend'
     case 'last':
+      // guard: a hold does not end while its refunds cannot be read
       return isClear ? 'hold' : 'extend'
     case 'ended':
+      // guard: a wallet is frozen if its hold ended while its money may be going back
       return isClear ? 'free' : 'freeze'
   }
 }
 
 /** Returns true if nothing of it has gone back or may be on its way. */
 const isClearOf = ({ state, refundAppliedMinor }: PaymentFacts, reported: Reported): boolean =>
+  // guard: a hold does not end before refunded money is revoked
   state !== 'revoking' && reported !== 'unread' && !reported.isOpen && reported.goneMinor === refundAppliedMinor
 
 /**

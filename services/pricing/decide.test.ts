@@ -116,6 +116,7 @@ describe('while the market of the rupiah is closed', () => {
   const traded = (rate: string, asOf = '2026-11-22T11:59:00Z') => seen('market', rate, asOf, 'USD/IDR')
 
   test.each([
+    // guard: while the market is closed, a cash-out is priced below the reference
     ['at the same price', '16250', 50n, 16_332n, 16_168n],
     ['at a price within the usual spread', '16300', 50n, 16_332n, 16_168n],
     ['at a higher price', '16380', 80n, 16_380n, 16_120n],

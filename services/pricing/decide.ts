@@ -153,6 +153,7 @@ function payOutOf(
   // guard: while the market is closed, a rate that no open market confirms pays nothing out
   if (!isTraded) return null
   // A spread below 0 is how payouts knows a cash-out of a closed market.
+  // guard: while the market is closed, a cash-out is priced below the reference
   const spreadBps = -larger(extraBps(risk, guards, 0n), 1n)
   return { minorPerUsd: quotedMinorPerUsdFloor(reference, spreadBps), spreadBps }
 }

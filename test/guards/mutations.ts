@@ -156,6 +156,9 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a reversible payment covers no loss': without('held'),
   'what an operator froze is freed by an operator alone': without('frozenByOperator'),
   'a refund keeps one idempotency key': instead('idempotencyKey', 'idempotencyKey: crypto.randomUUID()'),
+  'a wallet is frozen if its hold ended while its money may be going back': always,
+  'a hold does not end while its refunds cannot be read': always,
+  'a hold does not end before refunded money is revoked': without('reported.goneMinor'),
   // services/payouts
   'a frozen wallet cannot cash out': instead(
     'return chain',
@@ -208,12 +211,14 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
       const told = { payoutId: hint.payoutId, referenceId: data.reference_id, status: context.provider.statusOf(data.status), word: data.status, failureCode: null, reason: null, amountMinor: BigInt(data.amount ?? 0), currency: 'IDR' }
       const evidence = await Promise.resolve(told`,
   ),
+  "a wallet's cash-outs of a day have a limit": never,
   // services/pricing
   'a quote is taken once': instead('=== 1', '< 2'),
   'a quote is taken before it expires, by the database clock': without('clock_timestamp() <'),
   'a quote is taken no earlier than it can have been issued, by the database clock': instead('>=', '<>'),
   'a rate is within its band': always,
   'a rate is not too old': without('ageOf'),
+  'while the market is closed, a cash-out is priced below the reference': instead('-larger', 'larger'),
   // shared/chain
   'a wallet gets no more refills than its closed cycles and two': without('given < most'),
   'the service signs only for its configured chain': instead('Number(id) !== chainId', '!id'),

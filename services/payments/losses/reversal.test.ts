@@ -84,6 +84,7 @@ describe('a wallet that an operator froze by hand', () => {
     expect((await fixture.walletRow(wallet))!).toMatchObject({ frozen: true, frozenByOperator: false })
   })
 
+  // guard: an operator changes only a freeze that was seen
   test('is not changed by a late command that has not seen the newest freeze', async () => {
     const wallet = newWallet()
     await fixture.freeze(wallet, 'frozen', '0')

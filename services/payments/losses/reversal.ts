@@ -193,6 +193,7 @@ export async function freezeByOperator(
     const frozenByOperator = to === 'frozen'
     const said = frozenByOperator ? 'is frozen by an operator' : 'is not frozen by an operator'
     if ((row?.frozenByOperator ?? false) === frozenByOperator) return { done: `${wallet} ${said}` }
+    // guard: an operator changes only a freeze that was seen
     if (String(row?.revision ?? 0n) !== revision) return { refused: `the freeze of ${wallet} has changed: look again` }
     const isUnsafe = (await findMissing(tx, wallet)).length > 0 || (await hasLostHold(tx, wallet))
     await storeAndOrder(tx, context, { wallet, frozen: isUnsafe || frozenByOperator, frozenByOperator })

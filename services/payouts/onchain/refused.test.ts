@@ -8,6 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
+// guard: a wallet whose cash-outs were given back too often makes no more that day
 test('security: after three cash-outs refused by banks in a day, a wallet gets no fourth', async () => {
   const person = `0x${'8'.repeat(40)}`
   const asked = (bank: object) => fixture.request({ wallet: person, authorization: { from: person }, bank })

@@ -247,6 +247,7 @@ test('an accepted cash-out takes its quote, which no top-up can take', async () 
 })
 
 // guard: a wallet's cash-outs of a day are counted under its lock
+// guard: a wallet's cash-outs of a day have a limit
 test('security: of ten concurrent cash-outs, with a limit of two a day, two are accepted', async () => {
   const person = `0x${'7'.repeat(40)}`
   const asked = Array.from({ length: 10 }, (_, at) =>
@@ -295,6 +296,7 @@ describe('security: while the market of the rupiah is closed', () => {
   })
 
   // guard: cash-outs while the market is closed have a limit of their own
+  // guard: cash-outs while the market is closed are counted one after another
   test('all wallets together cash out no more than the limit of a day, also at the same time', async () => {
     const answers = await Promise.all(
       [...'abcdef'].map((digit) => fixture.create(asked(digit), limit(15_000_000n, 10n ** 9n))),

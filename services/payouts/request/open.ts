@@ -194,7 +194,9 @@ async function limitWallet(
   if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
   // If one cash-out was refused today, those in progress may be refused too.
   const refused = today.givenBack && today.givenBack + today.inProgress
+  // guard: a wallet whose cash-outs were given back too often makes no more that day
   if (refused >= givenBackMax.ofWallet) return refuse('cashouts_refused_too_many')
+  // guard: a wallet's cash-outs of a day have a limit
   return today.micro + ausdMicro > dayMicroMax ? refuse('day_limit_reached') : undefined
 }
 
@@ -226,6 +228,7 @@ async function limitClosed(
   { wallet, ausdMicro, spreadBps }: { wallet: `0x${string}`; ausdMicro: bigint; spreadBps: number },
 ): Promise<Refusal | undefined> {
   if (spreadBps >= 0) return undefined
+  // guard: cash-outs while the market is closed are counted one after another
   await lockClosedMarket(tx)
   const today = await sumClosedToday(tx, wallet)
   // guard: cash-outs while the market is closed have a limit of their own
