@@ -23,6 +23,10 @@ export const refusals = {
   rate_unavailable: { status: 503, message: 'Exchange rate unavailable. Try again shortly.' },
 
   not_verified: { status: 403, message: 'verify your identity first' },
+  not_in_pilot: {
+    status: 403,
+    message: 'This service is open only to invited wallets for now. You can still repay what you owe.',
+  },
   wallet_frozen: {
     status: 403,
     message: 'Wallet frozen: a payment was reversed. Top up by bank transfer or QR to repay it.',
@@ -54,6 +58,12 @@ export const refusals = {
     ends: 'midnight',
     message:
       'Daily limit reached. Try a smaller amount, or try again after midnight in Jakarta (in Kuala Lumpur for ringgit).',
+  },
+  day_limit_of_all_reached: {
+    status: 429,
+    ends: 'midnight',
+    message:
+      "Today's limit for all users together is reached. Try a smaller amount, or try again after midnight in Jakarta.",
   },
   topups_day_too_many: {
     status: 429,

@@ -3,6 +3,7 @@ import { durationMs, integer, list, listOrNone, networksOrNone, oneOf, text, url
 import { deployedRules, fitting, type Other, publicUrl } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
+import { pilotWallets } from '#shared/money/pilot'
 
 const isPersona = (other: Other): boolean => other?.('IDENTITY_PROVIDER') === 'persona'
 
@@ -123,6 +124,7 @@ export const fields = {
   IDENTITY_API_URL: publicUrl(url({ about: "base URL of the identity provider's API" })),
   IDENTITY_APP_TOKEN: identityAppToken,
   IDENTITY_SECRET_KEY: identitySecretKey,
+  PILOT_WALLETS: pilotWallets,
   IDENTITY_RECHECK_OPEN_MS: durationMs({
     about: 'recheck interval of a user with a link and no final verdict',
     fallback: '3600000',

@@ -1,4 +1,5 @@
 import type { HandlingContext } from '#platform/bus/handling'
+import { microOfAll } from '#shared/money/pilot'
 import { shareOf } from '#shared/provider/rate-limit'
 import { type Config, topupLimitsFrom } from './config'
 import type { Context } from './context'
@@ -19,6 +20,8 @@ export const assemble = (config: Config, means: Means): Context => ({
   holdMarginMs: config.holdMarginMs,
   holdRecheckMs: config.holdRecheckMs,
   topupLimits: topupLimitsFrom(config),
+  allDayMicroMax: microOfAll(config.topupAllDayMaxUsd),
+  pilot: config.pilotWallets,
 })
 
 /** What the service does with the messages of the streams. */

@@ -2,6 +2,7 @@ import type { ConfigOf, Field } from '#platform/config'
 import { amount, durationMs, integer, url } from '#platform/config-fields'
 import { deploymentIn } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
+import { limitOfAll, pilotWallets } from '#shared/money/pilot'
 import { indonesianKey, malaysianKey, providerBudget, providerUrl } from '#shared/provider/account-key'
 import { checkMaxMs } from './decide'
 import type { TopupLimits } from './price'
@@ -68,6 +69,8 @@ export const fields = {
       "maximum paid top-ups of a wallet per day of the country of the payment: the provider's fee for each is booked as a cost",
     fallback: '20',
   }),
+  TOPUP_ALL_DAY_MAX_USD: limitOfAll('limit on the top-ups of all wallets together per day in Jakarta'),
+  PILOT_WALLETS: pilotWallets,
   TREASURY_LOW_AUSD: amount({
     about: 'alert when uncommitted treasury AUSD falls below this (whole AUSD)',
     fallback: '1000',
@@ -123,7 +126,7 @@ export type Config = ConfigOf<typeof fields>
 export const microPerUsd = 1_000_000n
 
 export const topupLimitsFrom = (
-  config: Pick<ConfigOf<typeof fields>, 'topupOpenMax' | 'topupOpenMaxUsd' | 'topupDayCountMax' | 'topupDayMaxUsd'>,
+  config: Pick<Config, 'topupOpenMax' | 'topupOpenMaxUsd' | 'topupDayCountMax' | 'topupDayMaxUsd'>,
 ): TopupLimits => ({
   openMax: config.topupOpenMax,
   openMicroMax: config.topupOpenMaxUsd * microPerUsd,

@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import type { Log } from '#platform/log'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
+import type { Pilot } from '#shared/money/pilot'
 import type { RefusalCode } from '#shared/refusals'
 import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
@@ -20,6 +21,9 @@ export type Context = {
   readonly poke: () => void
   readonly checkoutTtlMs: number
   readonly topupLimits: TopupLimits
+  /** Limit on the top-ups of all wallets together per day in Jakarta (10⁻⁶ AUSD), or null without one. */
+  readonly allDayMicroMax: bigint | null
+  readonly pilot: Pilot
   readonly recheckAfterMs: number
   /** Maximum age, in ms, at which a complete reading of the transaction list counts as current. */
   readonly listedWithinMs: number

@@ -230,7 +230,8 @@ export async function openFixture() {
     const revision = (await database.read((db) => findWallet(db, of)))?.revision ?? 0n
     return { revision: String(revision), missing: String(missing) }
   }
-  const pauseRevision = async () => (await database.read((db) => db.select().from(pauses)))[0]?.revision ?? 0
+  const pauseRevision = async () =>
+    (await database.read((db) => db.select().from(pauses).where(eq(pauses.what, 'topups'))))[0]?.revision ?? 0
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0]
   const orders = (id: string) => {
@@ -275,8 +276,13 @@ export async function openFixture() {
     nameCharge: (disputeId: string, charge: string) =>
       command('payments.dispute.charge', { disputeId, charge, by: 'sari' }),
     freezeOf,
-    pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
-      command('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),
+    pause: async (to: 'paused' | 'running', by = 'sari', revision?: number, country?: 'MY') =>
+      command('payments.topups.pause', {
+        to,
+        by,
+        revision: revision ?? (await pauseRevision()),
+        ...(country && { country }),
+      }),
     pauseRevision,
     /** Runs rechecks with the clock ahead, so that everything is due. */
     recheck: async (aheadMs = 2_000) => {

@@ -1,5 +1,6 @@
 import type { HandlingContext } from '#platform/bus/handling'
 import type { Loop } from '#platform/loop'
+import { microOfAll } from '#shared/money/pilot'
 import { type Config, closedMicroMaxOf, givenBackMaxOf } from './config'
 import type { Context } from './context'
 import { startListing } from './incoming/provider-list'
@@ -19,6 +20,8 @@ export const assemble = (config: Config, means: Means): Context => ({
   treasury: config.treasuryAddress,
   accountLengths: config.bankAccountLengths,
   dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
+  allDayMicroMax: microOfAll(config.cashoutAllDayMaxUsd),
+  pilot: config.pilotWallets,
   closedMicroMax: closedMicroMaxOf(config),
   givenBackMax: givenBackMaxOf(config),
   accountChecksDayMax: config.accountChecksDayMax,

@@ -80,7 +80,7 @@ const totals = {
  */
 export async function sumToday(db: Db, wallet: `0x${string}`) {
   const [row] = await db
-    .select({ ...totals, pausedSince: pausedSince(pauses) })
+    .select({ ...totals, pausedSince: pausedSince(pauses, ['payouts']) })
     .from(cashouts)
     .where(and(eq(cashouts.wallet, wallet), gte(cashouts.createdAt, midnightInJakarta)))
   return { ...row!, micro: BigInt(row!.micro) }
@@ -98,6 +98,26 @@ export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
     .from(cashouts)
     .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightInJakarta), not(isUncertain)))
   return { ...row!, micro: BigInt(row!.micro) }
+}
+
+/** Serializes the cash-outs of all wallets, whose sum has a limit. */
+export const lockAllCashouts = (tx: Tx) => lockNamed(tx, 'all cash-outs')
+
+/**
+ * Sums the cash-outs of all wallets of this day in Jakarta (10⁻⁶ AUSD), without those that came to nothing. A row of today was
+ * changed today, which lets Postgres use the index.
+ */
+export async function sumAllToday(tx: Tx): Promise<bigint> {
+  const [row] = await tx
+    .select({ micro: totals.micro })
+    .from(cashouts)
+    .where(
+      and(
+        sql`${cashouts.changedAt} >= ${midnightInJakarta} - interval '1 minute'`,
+        gte(cashouts.createdAt, midnightInJakarta),
+      ),
+    )
+  return BigInt(row!.micro)
 }
 
 export const lockClosedMarket = (tx: Tx) => lockNamed(tx, 'closed market')

@@ -1,6 +1,7 @@
 import type { ConfigOf, Field } from '#platform/config'
 import { address, amount, durationMs, integer, list, oneOf } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
+import { limitOfAll, pilotWallets } from '#shared/money/pilot'
 import { indonesianKey, providerBudget, providerUrl } from '#shared/provider/account-key'
 import { checkWait } from './decide'
 import type { PayoutApi, PayoutApis } from './provider'
@@ -47,6 +48,8 @@ export const fields = {
     about: 'limit on the cash-outs of a wallet, and to one bank account, per day in Jakarta (whole US dollars)',
     fallback: '100000',
   }),
+  CASHOUT_ALL_DAY_MAX_USD: limitOfAll('limit on the cash-outs of all wallets together per day in Jakarta'),
+  PILOT_WALLETS: pilotWallets,
   CASHOUT_CLOSED_DAY_MAX_USD: amount({
     about:
       'limit on all cash-outs per day in Jakarta while the market of the rupiah is closed: a gap of 1 % at its reopening costs 1 % of it for each day; 0 means none (whole US dollars)',

@@ -37,6 +37,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: 'Verifikasi identitas Anda terlebih dahulu',
     ms: 'Sila sahkan identiti anda dahulu',
   },
+  not_in_pilot: {
+    id: 'Layanan ini sementara hanya untuk dompet yang diundang. Anda tetap bisa melunasi utang Anda.',
+    ms: 'Perkhidmatan ini buat masa ini hanya untuk dompet yang dijemput. Anda masih boleh membayar hutang anda.',
+  },
   wallet_frozen: {
     id: 'Dompet dibekukan: sebuah pembayaran dibatalkan oleh bank atau penerbit kartu. Top up lewat transfer bank atau QR untuk melunasinya.',
     ms: 'Dompet dibekukan: satu bayaran telah ditarik balik. Tambah nilai melalui pindahan bank atau QR untuk membayarnya.',
@@ -74,6 +78,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   day_limit_reached: {
     id: `Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul ${midnight.id} (untuk ringgit, pukul ${midnightOfRinggit.id}).`,
     ms: `Had harian telah dicapai. Sila cuba jumlah yang lebih kecil, atau sila cuba lagi selepas ${midnight.ms} (bagi ringgit ${midnightOfRinggit.ms}).`,
+  },
+  day_limit_of_all_reached: {
+    id: `Limit harian untuk semua pengguna telah tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul ${midnight.id}.`,
+    ms: `Had harian bagi semua pengguna telah dicapai. Sila cuba jumlah yang lebih kecil, atau cuba lagi selepas ${midnight.ms}.`,
   },
   topups_day_too_many: {
     id: `Terlalu banyak top up hari ini. Coba lagi setelah pukul ${midnight.id} (untuk ringgit, pukul ${midnightOfRinggit.id}).`,

@@ -52,7 +52,7 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
 })
 
 /** Reads the contract terms, which never change. Refused: chain_unavailable. */
-export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', 'payments'], {
+export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', 'payments', 'ops'], {
   request: Type.Object({}),
   answer: Type.Object({
     chainId: Type.Integer({ description: 'The id of the chain (EIP-155).' }),

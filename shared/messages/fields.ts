@@ -98,6 +98,11 @@ export const Timestamp = Type.String({
   description: 'ISO 8601 in UTC, with milliseconds.',
   examples: ['2026-11-21T07:00:00.000Z'],
 })
+/** Omitted without a pilot. */
+export const InvitedOnly = Type.Optional(
+  Type.Literal(true, { description: 'Only invited wallets may; others get the refusal `not_in_pilot`.' }),
+)
+
 export const DayLimit = Type.Object(
   {
     day: AusdAmount,

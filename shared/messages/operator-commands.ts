@@ -18,13 +18,14 @@ export const CommandOutcome = Type.Union([
 /**
  * Returns the command that pauses or resumes an operation of `owner`; operations in progress continue. `revision` is
  * that of the pause that the operator saw, or 0 if there was none. Each change makes another, so a late or repeated
- * command changes nothing.
+ * command changes nothing. `country` pauses the operation in one country alone.
  */
 export const pauseQuestion = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({
       ...operatorCommandFields,
       to: Type.Enum(['paused', 'running']),
+      country: Type.Optional(Type.Enum(['ID', 'MY'])),
       revision: Type.Integer({ minimum: 0 }),
     }),
     answer: CommandOutcome,

@@ -7,7 +7,7 @@ import {
   ItemRequest,
   Method,
 } from '#shared/messages/activity'
-import { Address, Amount, AusdAmount, DayLimit, FiatAmount, Pair, Uuid } from '#shared/messages/fields'
+import { Address, Amount, AusdAmount, DayLimit, FiatAmount, InvitedOnly, Pair, Uuid } from '#shared/messages/fields'
 import { CommandOutcome, operatorCommandFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 
@@ -75,13 +75,17 @@ export const TopupTerms = Type.Object(
     openAusdMax: AusdAmount,
     dayAusdMax: AusdAmount,
     dayCountMax: Type.Optional(Type.Integer({ description: 'Maximum number of paid top-ups per day.' })),
+    dayAusdMaxOfAll: Type.Optional(AusdAmount),
+    invitedOnly: InvitedOnly,
   },
   {
     title: 'TopupTerms',
-    description: 'Top-up limits of a wallet: for its open top-ups in total, and per day in the country of the payment.',
+    description:
+      'Top-up limits of a wallet: for its open top-ups in total, and per day in the country of the payment. ' +
+      '`dayAusdMaxOfAll` limits all wallets together, per day in Jakarta.',
   },
 )
-export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'], {
+export const PaymentsTerms = question('payments.terms', 'payments', ['gateway', 'ops'], {
   request: Type.Object({}),
   answer: Type.Object({
     currencies: Type.Array(CurrencyTerms, {
@@ -200,7 +204,10 @@ export const DisputeCharge = question('payments.dispute.charge', 'payments', ['o
   repeat: 'once by its key',
 })
 
-/** Pauses new top-ups. Settlements continue, because a debt must always be payable. */
+/** Name of the pause of the top-ups that are paid in one country. */
+export const topupsIn = (country: string): string => `topups-${country.toLowerCase()}`
+
+/** Pauses new top-ups, of one country or of all. Settlements continue, because a debt must always be payable. */
 export const TopupsPause = pauseQuestion('payments.topups.pause', 'payments')
 
 const Fact = Type.Object({

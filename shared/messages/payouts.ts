@@ -8,6 +8,7 @@ import {
   Bank,
   DayLimit,
   FiatAmount,
+  InvitedOnly,
   Pair,
   Timestamp,
   Uuid,
@@ -79,13 +80,15 @@ const MarketClosed = Type.Object(
 )
 
 /** Reads limits and banks. Refused: provider_unavailable. */
-export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
+export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway', 'ops'], {
   request: Type.Object({}),
   answer: Type.Object({
     pair: Pair,
     currency: Type.Enum(['IDR'], { description: 'Currency of the payout, in whole rupiah.' }),
     min: FiatAmount,
     dayAusdMax: AusdAmount,
+    dayAusdMaxOfAll: Type.Optional(AusdAmount),
+    invitedOnly: InvitedOnly,
     marketClosed: Type.Optional(MarketClosed),
     validBeforeSecondsMin: Type.Integer({
       description: 'Minimum time until `validBefore`, in seconds.',

@@ -34,7 +34,10 @@ describe('wrong usage prints the usage and the error', () => {
     [['pause', 'topups'], '--reason is required'],
     [['pause', 'topups', '--reason', ' '], '--reason is required'],
     [['pause', '--reason', 'why'], 'expected 1 argument, got 0'],
-    [['pause', 'everything', '--reason', 'why'], 'cannot pause everything; choose one of topups, payouts, relaying'],
+    [
+      ['pause', 'everything', '--reason', 'why'],
+      'cannot pause everything; choose one of topups, topups-id, topups-my, payouts, relaying',
+    ],
     [['commands', 'a', 'b'], 'expected 0 to 1 arguments, got 2'],
     [['status', '--copy', '2'], "Unknown option '--copy'"],
     [['status', '--copies', 'two'], '--copies must be from 1 to 999'],

@@ -36,7 +36,7 @@ export type RevertedGas = {
 export async function revertedGasToday(db: Db, wallets: readonly Hex[]): Promise<RevertedGas> {
   const own = and(eq(revertedGas.wallet, sql`asked.wallet`), gte(revertedGas.createdAt, midnightInJakarta))
   const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
-    select asked.wallet, coalesce(sum(${revertedGas.wei}), 0)::text wei, ${pausedSince(pauses)} since
+    select asked.wallet, coalesce(sum(${revertedGas.wei}), 0)::text wei, ${pausedSince(pauses, ['relaying'])} since
     from unnest(${textList(wallets)}) asked(wallet) left join ${revertedGas} on ${own}
     group by asked.wallet`)
   const byWallet = new Map(rows.map(({ wallet, wei }) => [wallet, BigInt(wei)]))

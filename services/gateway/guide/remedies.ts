@@ -36,6 +36,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   not_verified:
     'Send the user to the URL returned by `POST /me/verification`. `verified` in `GET /me` becomes true ' +
     'once verification is complete.',
+  not_in_pilot:
+    'During a pilot only invited wallets top up, verify and cash out; `invitedOnly` in `GET /config` says so. Do not offer ' +
+    'these to other wallets. Settlements, repayments, withdrawals and sends are open to every wallet.',
   wallet_frozen:
     'A payment was reversed after its hold. Ask the user to top up by `bank` or `qr` until the amount is ' +
     'repaid: the item in `GET /me/activity` shows how much is owed, and `frozen` in `GET /me` becomes false ' +
@@ -55,6 +58,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'Ask the user to pay or cancel an open checkout, wait until one expires, or offer a smaller amount.',
   day_limit_reached:
     'Offer a smaller amount, or try again after midnight in the country of the payment (`Retry-After` has the seconds).',
+  day_limit_of_all_reached:
+    'Offer a smaller amount, or try again after `Retry-After`. `dayAusdMaxOfAll` in `GET /config` limits the sum of all ' +
+    'wallets. A debt that is due or older than a day can still be settled.',
   topups_day_too_many:
     'Offer a top-up again after midnight in the country of the payment (`Retry-After` has the seconds). ' +
     '`topups.dayCountMax` in `GET /config` is the limit.',

@@ -281,7 +281,13 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
 
 test('a 403 for this wallet is documented by the operations that can refuse one, and by no other', () => {
   const refusing = operations.filter(({ op }) => '403' in op.responses).map(({ name }) => name)
-  expect(refusing.sort()).toEqual(['post /cashouts', 'post /cashouts/check', 'post /sends', 'post /topups'])
+  expect(refusing.sort()).toEqual([
+    'post /cashouts',
+    'post /cashouts/check',
+    'post /me/verification',
+    'post /sends',
+    'post /topups',
+  ])
 })
 
 const conditional = operations.filter(

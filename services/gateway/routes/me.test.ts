@@ -280,6 +280,16 @@ describe('POST /me/verification', () => {
     time.ms += one.linkFreshMs + 1
     expect((await asked(fixture)).body.url).toBe('https://id.example/3')
   })
+  test('is refused to a wallet that is not invited to the pilot, which so cannot borrow', async () => {
+    made.length = 0
+    const piloted = { config: { ...config, pilotWallets: new Set([walletOf(budi)]) } }
+    const { response, body } = await asked(await fixtureOf({}, over({}, piloted)))
+    expect([response.status, response.headers.get('x-error-code')]).toEqual([403, 'not_in_pilot'])
+    expect(body.error).toContain('only to invited wallets')
+    expect((await asked(await fixtureOf({}, over({}, piloted)), budi)).response.status).toBe(200)
+    expect((await asked(await fixtureOf({}, over({ isVerified: true }, piloted)))).body.verified).toBe(true)
+    expect(made).toEqual([walletOf(budi)])
+  })
   test('security: a wallet gets five new links a day', async () => {
     made.length = 0
     const { response, body } = await asked(await fixtureOf({}, over({ linksToday: 5 })))

@@ -12,6 +12,7 @@ import { type Zone, zoneOf } from '#shared/language/time'
 import { ChainAccount } from '#shared/messages/chain'
 import { PaymentsLimit } from '#shared/messages/payments'
 import { PayoutsLimit } from '#shared/messages/payouts'
+import { isInPilot } from '#shared/money/pilot'
 import { openRateLimit } from '#shared/provider/rate-limit'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
@@ -266,6 +267,8 @@ export const verificationRoute = (context: Context, access: Access) => {
   const linkFor = async ({ wallet, address }: { wallet: `0x${string}`; address: string }) => {
     const { isVerified, linksToday } = await inTime(verification.standing(wallet), 'the verdicts')
     if (isVerified) return { verified: true, url: null }
+    // Only a verified wallet can borrow.
+    if (!isInPilot(config.pilotWallets, wallet)) throw refusedAs('not_in_pilot')
     const known = fresh.peek(wallet)
     if (known) return { verified: false, url: known }
     if (linksToday >= linksPerDayMax) throw refusedAs('verification_limit_reached')
@@ -297,7 +300,7 @@ export const verificationRoute = (context: Context, access: Access) => {
         schema: PostVerification.answer,
         example: { verified: false, url: 'https://identity.example/link' },
       },
-      errors: [401, 429, 503],
+      errors: [401, 403, 429, 503],
     }),
   })
 }

@@ -1,5 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { payments } from '../payment.table'
 import { newWallet, openFixture, wallet } from '../test-support'
+import { sumAllTopups } from '../treasury/sums.store'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -188,6 +191,64 @@ test('a checkout that expires unpaid leaves room for another top-up of the day, 
   expect(await create(ask(fixture.quote(), { wallet: newWallet() }))).toHaveProperty('ok')
 })
 
+describe('during a pilot', () => {
+  const invited = newWallet()
+  const start = (more: object) => {
+    const before = { pilot: fixture.context.pilot, allDayMicroMax: fixture.context.allDayMicroMax }
+    Object.assign(fixture.context, more)
+    return () => Object.assign(fixture.context, before)
+  }
+  const topup = (person: string, more: object = {}) => ask(fixture.quote(), { wallet: person, ...more })
+
+  test('only an invited wallet opens a top-up; another is refused, and its quote stays unused', async () => {
+    const before = topup(newWallet())
+    const opened = await fixture.topup(before)
+    const end = start({ pilot: new Set([invited]) })
+    expect(await fixture.topup(topup(invited))).toHaveProperty('ok')
+    const refused = topup(newWallet())
+    expect(await fixture.topup(refused)).toEqual({ refused: 'not_in_pilot' })
+    expect(fixture.quotes.get(refused.quoteId)!.requestFingerprint).toBeUndefined()
+    // The response to a request of before is repeated.
+    expect(await fixture.topup(before)).toEqual(opened)
+    end()
+    expect(await fixture.topup(refused)).toHaveProperty('ok')
+  })
+
+  test('any wallet settles its debt', async () => {
+    const end = start({ pilot: new Set([invited]) })
+    fixture.chain.drawn = '3000000'
+    const settlement = { wallet: newWallet(), quoteId: fixture.quote() }
+    expect(await fixture.settlement(settlement)).toHaveProperty('ok')
+    end()
+  })
+
+  test('all wallets together pay in no more than the limit of a day, also at the same time', async () => {
+    const sum = await fixture.database.read((db) => sumAllTopups(db, new Date(fixture.context.clock())))
+    const end = start({ allDayMicroMax: sum + 3n * 3_076_923n })
+    const asked = Array.from({ length: 8 }, () => topup(newWallet()))
+    const answers = await Promise.all(asked.map((one) => fixture.topup(one)))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(3)
+    expect(answers.filter(({ refused }) => refused === 'day_limit_of_all_reached')).toHaveLength(5)
+    // A debt that is due or older than a day can always be paid.
+    fixture.chain.drawn = '3000000'
+    const settlement = { wallet: newWallet(), quoteId: fixture.quote() }
+    expect(await fixture.settlement(settlement)).toHaveProperty('ok')
+    end()
+    expect(await fixture.topup(asked[answers.findIndex(({ refused }) => refused)]!)).toHaveProperty('ok')
+  })
+
+  test('a top-up of yesterday does not count for the limit of today', async () => {
+    const { paymentId } = (await fixture.topup(topup(newWallet()))).ok!
+    const sum = () => fixture.database.read((db) => sumAllTopups(db, new Date(fixture.context.clock())))
+    const before = await sum()
+    const yesterday = new Date(fixture.context.clock() - 86_400_000)
+    await fixture.database.run((db) =>
+      db.update(payments).set({ topupAt: yesterday }).where(eq(payments.id, paymentId)),
+    )
+    expect(await sum()).toBe(before - 3_076_923n)
+  })
+})
+
 describe('while an operator has paused top-ups', () => {
   const asked = () => ({
     wallet: newWallet(),
@@ -230,6 +291,26 @@ describe('while an operator has paused top-ups', () => {
     expect((await fixture.topup(asked())).refused).toBe('topups_paused')
     await fixture.pause('running')
   })
+})
+
+test('a pause of the top-ups of one country leaves those of the other open, and ends apart from a pause of all', async () => {
+  const asked = (pair: 'USD/IDR' | 'USD/MYR') => {
+    const quoteId = pair === 'USD/MYR' ? fixture.quote(pair, '421') : fixture.quote()
+    return { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
+  }
+  const refusedIn = async () => [
+    (await fixture.topup(asked('USD/IDR'))).refused,
+    (await fixture.topup(asked('USD/MYR'))).refused,
+  ]
+  const pauseIn = (to: 'paused' | 'running', revision: number) => fixture.pause(to, 'sari', revision, 'MY')
+  expect((await pauseIn('paused', 0)).ok!.done).toMatch(/^topups-my paused since /)
+  expect(await refusedIn()).toEqual([undefined, 'topups_paused'])
+  await fixture.pause('paused')
+  expect(await refusedIn()).toEqual(['topups_paused', 'topups_paused'])
+  await fixture.pause('running')
+  expect(await refusedIn()).toEqual([undefined, 'topups_paused'])
+  expect((await pauseIn('running', 1)).ok!.done).toMatch(/^topups-my running since /)
+  expect(await refusedIn()).toEqual([undefined, undefined])
 })
 
 describe('an unreliable provider', () => {

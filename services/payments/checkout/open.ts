@@ -5,7 +5,7 @@ import { failpoint } from '#platform/failpoint'
 import { requestId } from '#platform/request-id'
 import { idFor } from '#shared/ids'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
-import { accountFor } from '#shared/money/pair'
+import { accountFor, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { askDeadlineMs, askOr, type Context } from '../context'
 import { nextCheck, reopenMaxMs } from '../decide'
@@ -16,7 +16,7 @@ import type { NewPayment, PaymentRow } from '../payment.table'
 import { limitTopup, type Method, type PaymentTerms } from '../price'
 import type { TreasuryCover } from '../treasury/cover'
 import { reserveForTopup } from '../treasury/reserve'
-import { sumTopups } from '../treasury/sums.store'
+import { lockAllTopups, sumAllTopups, sumTopups } from '../treasury/sums.store'
 import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './provider-checkout'
 import { replaceEarlier } from './replace'
 
@@ -71,13 +71,19 @@ export async function findRate(
 export async function admitTopup(
   tx: Tx,
   context: Context,
-  wanted: { wallet: `0x${string}`; ausdMicro: bigint; treasury: TreasuryCover | undefined },
+  wanted: { wallet: `0x${string}`; pair: Pair; ausdMicro: bigint; treasury: TreasuryCover | undefined },
 ): Promise<Answer<object>> {
-  const { wallet, ausdMicro, treasury } = wanted
-  const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()))
+  const { wallet, pair, ausdMicro, treasury } = wanted
+  const now = new Date(context.clock())
+  const { pausedSince, ...totals } = await sumTopups(tx, wallet, now, pair)
   if (pausedSince) return refuse('topups_paused', pausedSince)
   const limited = limitTopup(ausdMicro, totals, context.topupLimits)
   if (limited) return refuse(limited)
+  const { allDayMicroMax } = context
+  if (allDayMicroMax !== null) {
+    await lockAllTopups(tx)
+    if ((await sumAllTopups(tx, now)) + ausdMicro > allDayMicroMax) return refuse('day_limit_of_all_reached')
+  }
   return reserveForTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
 }
 

@@ -89,5 +89,5 @@ async function admitDebt(
   const repayable = coverDebt(treasury, terms.ausdMicro)
   const ausdMicro = terms.topupMicro
   if ('refused' in repayable || ausdMicro === 0n) return repayable
-  return admitTopup(tx, context, { wallet, ausdMicro, treasury })
+  return admitTopup(tx, context, { wallet, pair: terms.pair, ausdMicro, treasury })
 }

@@ -2,6 +2,7 @@ import { handler } from '#platform/bus/serve'
 import { failpoint } from '#platform/failpoint'
 import { ChainAccount } from '#shared/messages/chain'
 import { TopupCreate } from '#shared/messages/payments'
+import { isInPilot } from '#shared/money/pilot'
 import { type Answer, refuse } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 import { findMissing, findWallet } from '../losses/refund.store'
@@ -32,6 +33,8 @@ async function openTopup(context: Context, request: TopupRequest, amountMinor: b
 
 async function storeTopup(context: Context, request: TopupRequest, amountMinor: bigint): Promise<Answer<PaymentRow>> {
   const { wallet, method } = request
+  // A settlement is not held to the pilot: a debt must always be payable.
+  if (!isInPilot(context.pilot, wallet)) return refuse('not_in_pilot')
   const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
   if ('refused' in account) return account
   // guard: an unverified user opens no top-up
@@ -53,7 +56,7 @@ async function storeTopup(context: Context, request: TopupRequest, amountMinor: 
     // guard: a wallet's top-ups are counted under its lock
     await lockWallet(tx, wallet)
     if (treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
-    const admitted = await admitTopup(tx, context, { wallet, ausdMicro, treasury })
+    const admitted = await admitTopup(tx, context, { wallet, pair: terms.pair, ausdMicro, treasury })
     if ('refused' in admitted) return admitted
     return insertOpening(tx, context, request, terms)
   })

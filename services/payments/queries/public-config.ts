@@ -11,7 +11,7 @@ import { currencyTerms, methods } from '../price'
 import { sumTopups } from '../treasury/sums.store'
 
 /** Returns the published limits, from the same tables and settings that enforce them. */
-export const answerPublicConfig = ({ checkoutTtlMs, topupLimits }: Context) =>
+export const answerPublicConfig = ({ checkoutTtlMs, topupLimits, allDayMicroMax, pilot }: Context) =>
   handler(PaymentsTerms, async () =>
     ok({
       currencies: currencyTerms(),
@@ -24,6 +24,8 @@ export const answerPublicConfig = ({ checkoutTtlMs, topupLimits }: Context) =>
         openAusdMax: topupLimits.openMicroMax.toString(),
         dayAusdMax: topupLimits.dayMicroMax.toString(),
         dayCountMax: topupLimits.dayCountMax,
+        ...(allDayMicroMax !== null && { dayAusdMaxOfAll: allDayMicroMax.toString() }),
+        ...(pilot !== null && { invitedOnly: true as const }),
       },
     }),
   )

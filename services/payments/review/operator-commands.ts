@@ -6,6 +6,7 @@ import {
   LossGivenBack,
   PaymentTakenBack,
   TopupsPause,
+  topupsIn,
   WalletClear,
   WalletFreeze,
 } from '#shared/messages/payments'
@@ -26,6 +27,6 @@ export const answerOperatorCommands = (context: Context): Handler[] => [
   handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked))),
   handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked))),
   handler(DisputeCharge, async (asked) => ok(await nameCharge(context, asked))),
-  answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
+  answerPause(context, { question: TopupsPause, table: pauses, what: 'topups', inCountry: topupsIn }),
   answerErasure(context, personErasures.payments, erasure),
 ]

@@ -101,7 +101,7 @@ async function mayAdmit(
   { moreMicro, held, owner }: { moreMicro: bigint; held: boolean; owner: Owner },
 ): Promise<boolean> {
   if (!owner.verified || (held && owner.frozen)) return false
-  const { pausedSince, ...totals } = await sumTopups(tx, payment.wallet, new Date(clock()))
+  const { pausedSince, ...totals } = await sumTopups(tx, payment.wallet, new Date(clock()), payment.pair)
   // The payment's own checkout is already open and its money has come, so it does not count as one more.
   if (pausedSince || limitTopup(moreMicro, { ...totals, openCount: -1, dayCount: -1 }, topupLimits)) return false
   const known = treasury.last()

@@ -12,8 +12,9 @@ import type { PayoutChannel } from '../provider'
 import { windowMinSeconds } from '../request/open'
 
 /** Returns the published limits, from the same rules that enforce them. */
-export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax, closedMicroMax }: Context): Handler =>
+export const answerPublicConfig = (context: Context): Handler =>
   handler(PayoutsTerms, async () => {
+    const { channels, accountLengths, dayMicroMax, allDayMicroMax, closedMicroMax, pilot } = context
     const banks = await channels.all().catch(() => undefined)
     if (!banks) return refuse('provider_unavailable') // The failure is logged where the list is fetched.
     const { pair, cashoutMinMinor } = countryBy('currency', 'IDR')
@@ -22,6 +23,8 @@ export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax, clos
       currency: 'IDR' as const,
       min: `${cashoutMinMinor}`,
       dayAusdMax: dayMicroMax.toString(),
+      ...(allDayMicroMax !== null && { dayAusdMaxOfAll: allDayMicroMax.toString() }),
+      ...(pilot !== null && { invitedOnly: true as const }),
       marketClosed: {
         dayAusdMax: closedMicroMax.ofWallet.toString(),
         dayAusdMaxOfAll: closedMicroMax.ofAll.toString(),

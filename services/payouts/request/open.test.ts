@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, te
 import { type Ask, Unavailable } from '#platform/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import { type RefusalCode, refuse } from '#shared/refusals'
+import { sumAllToday } from '../cashout.store'
 import { type Fixture, openFixture, unlimited } from '../test-support'
 import { openDetailsSafe } from './bank'
 
@@ -323,6 +324,36 @@ describe('security: while the market of the rupiah is closed', () => {
     expect(await fixture.create(asked('b'), one)).toEqual(refused)
     await fixture.relayed('take', payoutId, 'balance_too_low')
     expect(await fixture.create(asked('b'), one)).toHaveProperty('ok')
+  })
+})
+
+describe('during a pilot', () => {
+  const asked = (digit: string) => {
+    const person = `0x6f${digit.repeat(38)}`
+    return fixture.request({
+      wallet: person,
+      authorization: { from: person },
+      bank: { accountNumber: `98000${digit.codePointAt(0)}` },
+    })
+  }
+
+  test('only an invited wallet cashes out; a repeated request gets its first response', async () => {
+    const first = asked('a')
+    const accepted = await fixture.create(first)
+    const pilot = { pilot: new Set([`0x6f${'b'.repeat(38)}`]) }
+    expect(await fixture.create(asked('b'), pilot)).toHaveProperty('ok')
+    const refused = asked('c')
+    expect(await fixture.create(refused, pilot)).toEqual({ refused: 'not_in_pilot' })
+    expect(fixture.quotes.get(refused.quoteId)!.requestFingerprint).toBeUndefined()
+    expect(await fixture.create(first, pilot)).toEqual(accepted)
+  })
+
+  test('all wallets together cash out no more than the limit of a day, also at the same time', async () => {
+    const sum = await fixture.database.transaction(sumAllToday)
+    const limit = { allDayMicroMax: sum + 15_000_000n }
+    const answers = await Promise.all([...'abcdef'].map((digit) => fixture.create(asked(digit), limit)))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(3)
+    expect(answers.filter(({ refused }) => refused === 'day_limit_of_all_reached')).toHaveLength(3)
   })
 })
 

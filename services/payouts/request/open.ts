@@ -14,6 +14,7 @@ import { AuthorizationCheck } from '#shared/messages/chain'
 import { CashoutCreate, PayoutsPause } from '#shared/messages/payouts'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { AnswerOf } from '#shared/messages/topic'
+import { isInPilot } from '#shared/money/pilot'
 import { type Answer, ok, type Refusal, type RefusalCode, refuse } from '#shared/refusals'
 import { type CashoutRequest, openingMaxMs } from '../cashout'
 import {
@@ -21,9 +22,11 @@ import {
   findRivals,
   insertCashout,
   lockAccount,
+  lockAllCashouts,
   lockClosedMarket,
   lockWallet,
   moveCashout,
+  sumAllToday,
   sumClosedToday,
   sumTaking,
   sumToday,
@@ -74,7 +77,7 @@ export const answerPayoutsPause = (context: Context): Handler =>
   answerPause(context, { question: PayoutsPause, table: pauses, what: 'payouts' })
 
 /** Refusals that no change of the request resolves; they are reported last. */
-const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
+const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent', 'not_in_pilot'])
 /** Refusals that may be caused by the cash-out that already uses this authorization. */
 const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_low', 'nonce_used'])
 
@@ -121,6 +124,7 @@ async function check(
   if (BigInt(asked.authorization.value) > context.dayMicroMax) return refuse('amount_above_day_limit')
   // guard: a frozen wallet cannot cash out
   if ('refused' in chain) return chain
+  if (!isInPilot(context.pilot, asked.wallet)) return refuse('not_in_pilot')
   const { rate, spreadBps } = quote.ok
   return { ...price, rate: BigInt(rate), spreadBps, holding: chain.ok }
 }
@@ -172,7 +176,8 @@ async function storeWithin(
     const refused =
       (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
       (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro })) ??
-      (await limitClosed(tx, context, { wallet: asked.wallet, ausdMicro, spreadBps: terms.spreadBps }))
+      (await limitClosed(tx, context, { wallet: asked.wallet, ausdMicro, spreadBps: terms.spreadBps })) ??
+      (await limitAll(tx, context, ausdMicro))
     if (refused) return refused
     if (!(await mayReserve(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
     return ok((await insertCashout(tx, row)) ?? 'known')
@@ -236,6 +241,13 @@ async function limitClosed(
   // guard: a wallet's cash-outs while the market is closed have a limit of their own
   if (today.ofWallet + ausdMicro > closedMicroMax.ofWallet) return refuse('cashout_rate_unavailable')
   return undefined
+}
+
+/** Checks the limit of all wallets together, which a pilot has. */
+async function limitAll(tx: Tx, { allDayMicroMax }: Context, ausdMicro: bigint): Promise<Refusal | undefined> {
+  if (allDayMicroMax === null) return undefined
+  await lockAllCashouts(tx)
+  return (await sumAllToday(tx)) + ausdMicro > allDayMicroMax ? refuse('day_limit_of_all_reached') : undefined
 }
 
 function rowOf(

@@ -10,16 +10,21 @@ export const answerPause = (
   {
     question,
     table,
-    what,
+    what: everywhere,
+    inCountry,
     changed,
   }: {
     question: PauseQuestion
     table: PauseTable
     what: string
+    /** Returns the name of the pause in one country, if the operation has one in each. */
+    inCountry?: (country: string) => string
     changed?: () => void
   },
 ): Handler =>
-  handler(question, async ({ by, reason, to, revision }) => {
+  handler(question, async ({ by, reason, to, revision, country }) => {
+    const what = country === undefined ? everywhere : inCountry?.(country)
+    if (what === undefined) return ok({ refused: `${everywhere} cannot be paused by country` })
     const outcome = await database.run((db) => setPause(db, table, { what, by, reason, to, revision }))
     if ('done' in outcome) log.warn({ what, to, by, reason }, 'operator changed pause')
     changed?.()

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { integer, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
-import { at } from '#platform/db/columns'
+import { at, isOneOf } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import type { CommandOutcome } from '#shared/messages/operator-commands'
 
@@ -22,10 +22,10 @@ export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   })
 export type PauseTable = ReturnType<typeof pauseTable>
 
-/** Returns the start of the pause in ISO 8601, or null if there is none. */
-export const pausedSince = (table: PauseTable): SQL<string | null> =>
+/** Returns the start of the earliest pause of one of these operations in ISO 8601, or null if none is paused. */
+export const pausedSince = (table: PauseTable, whats: readonly string[]): SQL<string | null> =>
   sql<string | null>`(select to_char(min(${table.since}) at time zone 'UTC',
-    'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ${table})`
+    'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ${table} where ${isOneOf(table.what, whats)})`
 
 export const isPaused = (table: PauseTable): SQL => sql`exists (select from ${table} where ${table.since} is not null)`
 

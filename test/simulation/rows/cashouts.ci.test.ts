@@ -113,6 +113,15 @@ test.each([1, 2, 3])(
 )
 
 test('every stand-in of the store of cash-outs is compared, or returns a constant', () => {
-  const sums = ['wasPaidTo', 'sumTodayTo', 'sumTaking', 'sumToday', 'lockClosedMarket', 'sumClosedToday']
+  const sums = [
+    'wasPaidTo',
+    'sumTodayTo',
+    'sumTaking',
+    'sumToday',
+    'lockClosedMarket',
+    'sumClosedToday',
+    'lockAllCashouts',
+    'sumAllToday',
+  ]
   expect(notCompared(compared)).toEqual(['lockWallet', 'lockAccount', ...sums].sort())
 })

@@ -82,6 +82,10 @@ export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 
 export const lockClosedMarket: StandIn<Cashouts['lockClosedMarket']> = async () => nothing
 
+/** Stand-ins that are constant: the walk has no limit on the sum of all wallets. */
+export const lockAllCashouts: StandIn<Cashouts['lockAllCashouts']> = async () => nothing
+export const sumAllToday: StandIn<Cashouts['sumAllToday']> = async () => 0n
+
 /** Stand-in that is constant: no cash-out of the walk is one of a closed market. */
 export const sumClosedToday: StandIn<Cashouts['sumClosedToday']> = async () => ({ ofAll: 0n, ofWallet: 0n })
 

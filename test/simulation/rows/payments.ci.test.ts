@@ -14,7 +14,7 @@ import * as refunds from './refunds'
 const real = { ...checks, ...losses, ...limits, ...stored }
 const standIns = { ...refunds, ...payments }
 /** Constant on purpose: their sums are tested on Postgres. */
-const constant = ['countUnpaidSettlements', 'countCancelled']
+const constant = ['countUnpaidSettlements', 'countCancelled', 'lockAllTopups', 'sumAllTopups']
 
 let scratch: ScratchDatabase
 beforeAll(async () => {
