@@ -29,6 +29,10 @@ export const composeVariables: readonly Row[] = [
     fallback: '8545',
   }),
   row('SECRETS_DIR', 'folder with the secret files, with compose/secrets.yaml', { fallback: '' }),
+  row('ALERTS_TO', 'receiver of alerts, an e-mail or https address; only `ops doctor` asks for it', {
+    fallback: 'none',
+  }),
+  row('BACKUPS_TO', 'place of the backups, on another machine; only `ops doctor` asks for it', { fallback: 'none' }),
   row('POSTGRES_PASSWORD', 'Postgres password of the table owner', {
     secret: true,
   }),

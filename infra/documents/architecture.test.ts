@@ -65,7 +65,7 @@ test('services/README.md explains every pause, and no other', async () => {
   const lines: string[] = []
   await verbs.get('pause')!.run(['--help'], (line) => lines.push(line))
   const [, names = ''] = /pause (\S+) --reason/.exec(lines.join('\n'))!
-  const explained = [...architecture.matchAll(/^- `(\w+)` refuses/gm)].map(([, name]) => name!)
+  const explained = [...architecture.matchAll(/^- `([\w-]+)` refuses/gm)].map(([, name]) => name!)
   expect(explained.sort()).toEqual(names.split('|').sort())
 })
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mainnetValues } from '#infra/configuration/mainnet'
+import { pilotValues } from '#infra/configuration/pilot'
 import { repositoryDir } from '#infra/local/folders'
 import { rules } from '#infra/operations/books/rules/catalogue'
 import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
@@ -29,6 +30,7 @@ export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/alerts.md', name: 'book-rules', lines: bookRules },
   { page: 'services/README.md', name: 'awaited', lines: waits },
   { page: 'infra/operations/runbook/deploy.md', name: 'mainnet', lines: mainnet },
+  { page: 'infra/operations/runbook/first-live-day.md', name: 'pilot', lines: pilot },
   { page: 'infra/operations/README.md', name: 'questions', lines: operatorQuestions },
   { page: 'services/gateway/guide/pages/webhooks.md', name: 'channels', lines: channels },
 ]
@@ -36,8 +38,16 @@ export const blocks: readonly Block[] = [
 const code = (text: string) => `\`${text}\``
 const codes = (texts: readonly string[]) => texts.map(code).join(', ')
 
+function settingLines(values: ReadonlyMap<string, string>): string[] {
+  return ['```sh', ...[...values].map(([name, value]) => `${name}=${value}`), '```']
+}
+
 function mainnet(): string[] {
-  return ['```sh', ...[...mainnetValues].map(([name, value]) => `${name}=${value}`), '```']
+  return settingLines(mainnetValues)
+}
+
+function pilot(): string[] {
+  return settingLines(pilotValues)
 }
 
 function retention(): string[] {

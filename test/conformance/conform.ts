@@ -1,6 +1,7 @@
 import { outcomeLine } from '../prove/outcome'
 import { type Arguments, argumentsFrom, usage } from './arguments'
-import { LiveKey } from './keys'
+import { WrongKey } from './keys'
+import { openLiveTarget } from './live-target'
 import { factsOf, factsText, failed, summaryOf, tableOf } from './report'
 import { openSandboxTarget } from './sandbox-target'
 import type { Target } from './step'
@@ -9,7 +10,7 @@ import { openTestModeTarget } from './test-mode-target'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Runs the suites. Returns the exit code: 1 if a step failed or a key is not a test key, 2 for invalid arguments. */
+/** Runs the suites. Returns the exit code: 1 if a step failed or a key is of another world, 2 for invalid arguments. */
 export async function conform(
   words: readonly string[],
   env: Environment,
@@ -23,14 +24,15 @@ export async function conform(
   try {
     await using target = await openTarget(asked, env, say)
     const results = await runAll(target, asked.only, say)
-    if (asked.only === null || results.some(hasFacts)) say(factsText(factsOf(results, asked.target)))
+    if (asked.target !== 'live-read-only' && (asked.only === null || results.some(hasFacts)))
+      say(factsText(factsOf(results, asked.target)))
     say(summaryOf(results))
     const rows = results.flatMap((result) => result.rows)
     const found = rows.filter(({ verdict }) => verdict === 'fail').length
     say(outcomeLine({ amount: `${rows.length} steps`, found }))
     return failed(results) ? 1 : 0
   } catch (error) {
-    if (!(error instanceof LiveKey)) throw error
+    if (!(error instanceof WrongKey)) throw error
     say(error.message)
     return 1
   }
@@ -38,8 +40,10 @@ export async function conform(
 
 const hasFacts = ({ rows }: SuiteResult): boolean => rows.some(({ fact }) => fact !== undefined)
 
-const openTarget = ({ target, payerMs }: Arguments, env: Environment, say: (line: string) => void) =>
-  target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say })
+function openTarget({ target, payerMs }: Arguments, env: Environment, say: (line: string) => void) {
+  if (target === 'live-read-only') return openLiveTarget(env)
+  return target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say })
+}
 
 export async function runAll(
   { suites, secrets }: Pick<Target, 'suites' | 'secrets'>,

@@ -292,6 +292,63 @@ describe('test mode', () => {
   })
 })
 
+describe('live accounts', () => {
+  /** A sandbox, and the methods of the calls that reach it. */
+  function watched(change: (request: Request) => Response | undefined = () => undefined) {
+    const secretKeys = { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') }
+    const sandbox = closing.use(openSandbox({ ...testConfig, secretKeys }))
+    const methods: string[] = []
+    const url = serve(async (request) => {
+      const { pathname, search } = new URL(request.url)
+      methods.push(request.method)
+      return (
+        change(request) ?? fetch(sandbox.url + pathname + search, { headers: request.headers, method: request.method })
+      )
+    })
+    return { methods, env: { XENDIT_URL: url, XENDIT_ID_LIVE_KEY: secretKeys.ID, XENDIT_MY_LIVE_KEY: secretKeys.MY } }
+  }
+
+  test('are read without a call that writes, and webhooks are left to the operator', async () => {
+    const { methods, env } = watched()
+    const { code, text } = await saying(['--live-read-only'], env)
+    expect({ code, text }).toMatchObject({ code: 0 })
+    expect(text).toContain('7 steps passed, 0 failed, 2 cannot be shown on this target')
+    expect(text).toMatch(/ - {3}the topics and tokens of webhooks are those of the runbook/)
+    expect([...new Set(methods)]).toEqual(['GET'])
+    expect(methods).toHaveLength(7)
+  })
+
+  test('with a key that lacks a permission fail in that step, with the reason', async () => {
+    const refused = Response.json({ error_code: 'REQUEST_FORBIDDEN_ERROR', message: '' }, { status: 403 })
+    const { env } = watched(({ url }) => (new URL(url).pathname === '/transactions' ? refused.clone() : undefined))
+    const { code, text } = await saying(['--live-read-only', '--suite', 'account ID'], env)
+    expect(code).toBe(1)
+    expect(text).toMatch(/FAIL {2}a row of the list of transactions .* refused: 403 REQUEST_FORBIDDEN_ERROR/)
+    expect(text).toContain('3 steps passed, 1 failed')
+  })
+
+  test('without keys are skipped, with the variables to set', async () => {
+    const { code, text } = await saying(['--live-read-only'])
+    expect(code).toBe(0)
+    for (const name of ['XENDIT_ID_LIVE_KEY', 'XENDIT_MY_LIVE_KEY']) expect(text).toContain(`${name} is not set`)
+  })
+
+  test.each([
+    ['a test key at the real provider', 'xnd_development_abc123', 'https://api.xendit.co', 'is not a live key'],
+    ['a live key at a sandbox', 'xnd_production_abc123', undefined, 'a sandbox gets no live key'],
+  ])('security: %s is refused before any call, and never printed', async (_, key, url, words) => {
+    let calls = 0
+    const local = serve(() => {
+      calls++
+      return Response.json({})
+    })
+    const { code, text } = await saying(['--live-read-only'], { XENDIT_URL: url ?? local, XENDIT_MY_LIVE_KEY: key })
+    expect({ code, calls }).toEqual({ code: 1, calls: 0 })
+    expect(text).toContain(words)
+    expect(text).not.toContain(key)
+  })
+})
+
 test('test mode with --interactive also covers payments and refunds', async () => {
   const secretKeys = { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') }
   await using sandbox = openSandbox({ ...testConfig, secretKeys })
@@ -319,11 +376,14 @@ test('test mode with --interactive also covers payments and refunds', async () =
   ])
 })
 
-test.each([[['--target', 'live']], [['--fast']], [['--minutes', '0']]])(
-  'invalid arguments (%p) end with exit code 2 and the usage',
-  async (words) => {
-    const { code, text } = await saying(words)
-    expect(code).toBe(2)
-    expect(text).toContain('bun run prove conformance [--target sandbox|test-mode]')
-  },
-)
+test.each([
+  [['--target', 'live']],
+  [['--live-read-only', '--target', 'sandbox']],
+  [['--live-read-only', '--interactive']],
+  [['--fast']],
+  [['--minutes', '0']],
+])('invalid arguments (%p) end with exit code 2 and the usage', async (words) => {
+  const { code, text } = await saying(words)
+  expect(code).toBe(2)
+  expect(text).toContain('bun run prove conformance [--target sandbox|test-mode]')
+})

@@ -1,10 +1,16 @@
-/** Error about a live key, with which no call is made. */
-export class LiveKey extends Error {
-  override name = 'LiveKey'
-  constructor(variable: string, begins: string) {
-    super(`${variable} is not a test key: it must begin with ${begins}. Live accounts are never called`)
-  }
+import { isLoopback } from '#platform/config-fields'
+import type { ProviderAccount } from '#shared/money/pair'
+import { liveKeyPrefix, testKeyPrefix } from '#shared/provider/account-key'
+
+/** Error about a key of another world, with which no call is made. */
+export class WrongKey extends Error {
+  override name = 'WrongKey'
 }
+
+const liveKey = (variable: string, begins: string) =>
+  new WrongKey(
+    `${variable} is not a test key: it must begin with ${begins}. Live accounts are called by --live-read-only alone`,
+  )
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -21,11 +27,11 @@ const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
 /** Names of keys that are never printed. */
 const secretNames = [...Object.keys(testKeys), ...plainSecrets]
 
-/** Reads the keys. Throws `LiveKey` if one is not a test key. */
+/** Reads the keys. Throws `WrongKey` if one is not a test key. */
 export function testModeKeys(env: Environment) {
   for (const [name, begins] of Object.entries(testKeys)) {
     const value = env[name]
-    if (value && !value.startsWith(begins)) throw new LiveKey(name, begins)
+    if (value && !value.startsWith(begins)) throw liveKey(name, begins)
   }
   return {
     xendit: { ID: env.XENDIT_ID_TEST_KEY || null, MY: env.XENDIT_MY_TEST_KEY || null },
@@ -36,6 +42,29 @@ export function testModeKeys(env: Environment) {
   }
 }
 export type TestModeKeys = ReturnType<typeof testModeKeys>
+
+const liveNames = { ID: 'XENDIT_ID_LIVE_KEY', MY: 'XENDIT_MY_LIVE_KEY' } as const
+
+/**
+ * Reads the live keys. Throws `WrongKey` for a key that is not live, unless `url` is a sandbox on this machine, which has test
+ * keys alone.
+ */
+export function liveKeys(env: Environment, url: string) {
+  const isSandbox = isLoopback(new URL(url).hostname)
+  const wanted = isSandbox ? testKeyPrefix : liveKeyPrefix
+  for (const name of Object.values(liveNames)) {
+    const value = env[name]
+    if (!value || value.startsWith(wanted)) continue
+    throw new WrongKey(
+      isSandbox
+        ? `${name} must begin with ${wanted}: a sandbox gets no live key`
+        : `${name} is not a live key: it must begin with ${wanted}`,
+    )
+  }
+  const key = (account: ProviderAccount) => env[liveNames[account]] || null
+  const keys = { ID: key('ID'), MY: key('MY') }
+  return { keys, names: liveNames, secrets: Object.values(keys).filter((one) => one !== null) }
+}
 
 function all<const N extends string>(env: Environment, names: readonly N[]): Record<N, string> | { missing: N[] } {
   const missing = names.filter((name) => !env[name])

@@ -28,7 +28,7 @@ const realWaiting: Waiting = { deadlineMs: 480_000, everyMs: 5_000 }
 const unknownKey = 'xnd_development_conformance_nobody_has_this_key'
 const log = openLog('conformance', 'silent')
 
-/** Opens test mode as far as keys are set. Throws `LiveKey` for a live key. */
+/** Opens test mode as far as keys are set. Throws `WrongKey` for a live key. */
 export async function openTestModeTarget(env: Environment, options: TestModeOptions): Promise<Target> {
   const keys = testModeKeys(env)
   const waiting = options.waiting ?? realWaiting

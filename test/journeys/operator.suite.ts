@@ -160,3 +160,17 @@ test('ops wallets lists no frozen wallet, and clears none', async () => {
 })
 
 test("after the operators' commands the books balance", () => booksClose(stack))
+
+describe('ops doctor', () => {
+  test('lists what differs from the page of the first live day, and can read every part', async () => {
+    const { code, said } = await ops('doctor')
+    expect(code).toBe(1)
+    expect(said).toContain('#pilot-limits  PILOT_WALLETS is not set: every wallet can top up.')
+    expect(said).toContain('#pilot-limits  CASHOUT_ALL_DAY_MAX_USD is not set: Cash-outs of all wallets have no limit.')
+    expect(said).toContain('#hold  The hold of card payments is 172800 s')
+    expect(said).toContain('#webhooks  Account MY has never delivered a webhook.')
+    expect(said).not.toContain('could not be read')
+    // The suite above has paid in rupiah.
+    expect(said).not.toContain('Account ID has never')
+  })
+})

@@ -4,6 +4,7 @@ import { asksForHelp, type Verb } from '#infra/operations/cli/command'
 import { operatorSecrets } from '#infra/operations/cli/connection'
 import { correctPosting } from '#infra/operations/cli/correct'
 import { deadLetters } from '#infra/operations/cli/dead-letters/command'
+import { doctor } from '#infra/operations/cli/doctor'
 import { growth } from '#infra/operations/cli/growth'
 import { inFlight } from '#infra/operations/cli/in-flight'
 import { operatorCommands } from '#infra/operations/cli/operator-commands'
@@ -19,6 +20,7 @@ import { runCommand, type Say } from '#platform/command'
 
 export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['status', status],
+  ['doctor', doctor],
   ['trace', trace],
   ['in-flight', inFlight],
   ['books', books],

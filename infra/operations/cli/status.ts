@@ -11,7 +11,8 @@ import { type Floors, freeMicroOf, freeMinorOf, needs } from '../health/attentio
 import type { ExternalAnswer } from '../health/external'
 import { readFacts, type SystemFacts } from '../health/facts'
 
-function floorsOf(copies: number, env: NodeJS.ProcessEnv = process.env): Floors {
+/** Returns the limits below which `ops status` reports a balance. */
+export function floorsOf(copies: number, env: NodeJS.ProcessEnv = process.env): Floors {
   const set = (name: string, { fallback = '0' }: { fallback?: string }) => BigInt(variableIn(env, name) ?? fallback)
   return {
     lowMicro: set('TREASURY_LOW_AUSD', payments.TREASURY_LOW_AUSD) * 1_000_000n,
