@@ -176,6 +176,11 @@ export const refusals = {
     status: 503,
     message: 'The payment provider is unavailable. Try again with the same quote.',
   },
+  payer_name_unavailable: {
+    status: 503,
+    message:
+      'Your verified name, which bank transfers need, is not available right now. Try again with the same quote, or pay by card.',
+  },
   treasury_short: {
     status: 503,
     message: "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",

@@ -12,6 +12,8 @@ export type PaymentSession = {
   readonly allowedChannels: readonly string[]
   readonly customerId: string | null
   readonly customerReference: string | null
+  /** Name of the payer, with which a crypto merchant must open a session. */
+  readonly payerName?: string
   readonly description: string | null
   readonly locale: string
   readonly successReturnUrl: string | null

@@ -16,6 +16,7 @@ import { watchStreams } from './health/streams'
 import { dependencyDeadlineMs } from './http/deadline'
 import { limits } from './identity/identity'
 import { oldestAwaited } from './identity/identity.store'
+import { answerVerifiedName } from './identity/name'
 import { chooseIdentityProvider } from './identity/providers/choose'
 import { answerFlagOrder, answerRule } from './identity/rule'
 import { runIdentity } from './identity/run'
@@ -52,14 +53,14 @@ await runService('gateway', fields, async (config, runtime) => {
   const read = () => database.read(oldestAwaited)
   await using _overdue = watchOverdue({ log, clock, limits, read })
   await using _identity = runIdentity(context, bus, fatal)
-  const description = 'HTTP interface, sign-in, identity and webhooks; answers only operators'
+  const description = 'HTTP interface, sign-in, identity and webhooks; answers operators, and payments about a name'
   await using _reminders = startReminding(context)
   const own = { bus, database, messaging, stats: health.figures, readings: gatewayMetrics, log }
   const listed = {
     ...own,
     name: 'gateway',
     description,
-    answers: [answerErase(context), answerRule(context), answerFlagOrder(context)],
+    answers: [answerErase(context), answerRule(context), answerFlagOrder(context), answerVerifiedName(context)],
   } as const
   await using _listed = await serve(listed) // This makes `nats micro ls` list the gateway too.
   const operators = runConsole(context, bus, openOperatorListener(context))

@@ -22,6 +22,7 @@ export const assemble = (config: Config, means: Means): Context => ({
   topupLimits: topupLimitsFrom(config),
   allDayMicroMax: microOfAll(config.topupAllDayMaxUsd),
   pilot: config.pilotWallets,
+  sendsPayerName: config.payerNameSent === 'yes',
 })
 
 /** What the service does with the messages of the streams. */

@@ -1,5 +1,5 @@
 import type { ConfigOf, Field } from '#platform/config'
-import { amount, durationMs, integer, url } from '#platform/config-fields'
+import { amount, durationMs, integer, oneOf, url } from '#platform/config-fields'
 import { deploymentIn } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
 import { limitOfAll, pilotWallets } from '#shared/money/pilot'
@@ -71,6 +71,12 @@ export const fields = {
   }),
   TOPUP_ALL_DAY_MAX_USD: limitOfAll('limit on the top-ups of all wallets together per day in Jakarta'),
   PILOT_WALLETS: pilotWallets,
+  PAYER_NAME_SENT: oneOf(['no', 'yes'], {
+    about:
+      'yes: the payment provider gets the name that the identity provider verified, with each checkout by bank transfer in ' +
+      'Indonesia, as crypto merchants there must send it; never stored',
+    fallback: 'no',
+  }),
   TREASURY_LOW_AUSD: amount({
     about: 'alert when uncommitted treasury AUSD falls below this (whole AUSD)',
     fallback: '1000',

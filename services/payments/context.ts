@@ -24,6 +24,8 @@ export type Context = {
   /** Limit on the top-ups of all wallets together per day in Jakarta (10⁻⁶ AUSD), or null without one. */
   readonly allDayMicroMax: bigint | null
   readonly pilot: Pilot
+  /** Whether checkouts by bank transfer in Indonesia carry the payer's verified name. */
+  readonly sendsPayerName: boolean
   readonly recheckAfterMs: number
   /** Maximum age, in ms, at which a complete reading of the transaction list counts as current. */
   readonly listedWithinMs: number

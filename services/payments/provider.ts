@@ -1,4 +1,5 @@
 import type { ChannelKind } from '#shared/messages/activity'
+import type { PersonName } from '#shared/messages/identity'
 import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 import type { ProviderRefusal } from '#shared/provider/problem'
@@ -27,6 +28,10 @@ export type CheckoutOrder = {
   readonly fiat: Money<Fiat>
   readonly description: string
   readonly cardsOnly: boolean
+  /** Verified name of the payer, which virtual accounts in Indonesia need of a crypto merchant. Never stored or logged. */
+  readonly payerName?: PersonName
+  /** True for a checkout without the channels that need the name. */
+  readonly namelessOnly?: true
   readonly lifeMs: number
   readonly promised: Promised
 }

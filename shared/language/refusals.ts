@@ -240,6 +240,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: 'Penyedia pembayaran sedang tidak tersedia. Coba lagi dengan kurs yang sama.',
     ms: 'Penyedia pembayaran tidak tersedia. Sila cuba lagi dengan kadar yang sama.',
   },
+  payer_name_unavailable: {
+    id: 'Nama terverifikasi Anda, yang diperlukan untuk transfer bank, sedang tidak tersedia. Coba lagi dengan kurs yang sama, atau bayar dengan kartu.',
+    ms: 'Nama anda yang disahkan, yang diperlukan bagi pindahan bank, tidak tersedia buat masa ini. Sila cuba lagi dengan kadar yang sama, atau bayar dengan kad.',
+  },
   treasury_short: {
     id: 'Saat ini kami belum dapat menerima top up sebesar ini. Coba jumlah yang lebih kecil atau coba lagi nanti.',
     ms: 'Kami belum dapat menerima tambah nilai sebesar ini sekarang. Sila cuba jumlah yang lebih kecil atau cuba lagi kemudian.',

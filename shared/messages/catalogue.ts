@@ -1,7 +1,7 @@
 import * as chain from '#shared/messages/chain'
 import { CreditDue } from '#shared/messages/credit'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
-import { IdentityDecided, IdentityErased } from '#shared/messages/identity'
+import { IdentityDecided, IdentityErased, VerifiedName } from '#shared/messages/identity'
 import { IndexerDebt, IndexerDue, IndexerRecord } from '#shared/messages/indexer'
 import { ConsoleAttention, ConsoleItem, ConsoleWatch, HeartbeatsMissed } from '#shared/messages/operations'
 import * as payments from '#shared/messages/payments'
@@ -96,4 +96,5 @@ export const questions: readonly Question[] = [
   ...Object.values(personErasures),
   PersonRule,
   FlagOrder,
+  VerifiedName,
 ]

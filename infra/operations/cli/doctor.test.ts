@@ -15,6 +15,7 @@ const env = {
   RATE_SOURCES: 'frankfurter,bnm,open-er-api,indodax',
   ALERTS_TO: 'https://pager.example.org',
   BACKUPS_TO: 'sftp://elsewhere.example.org',
+  PAYER_NAME_SENT: 'yes',
   TRUSTED_PROXIES: '172.16.0.0/12',
 }
 const micro = (name: string) => String(pilotMax(name) * 1_000_000n)
@@ -90,6 +91,7 @@ describe('a deviation is listed with its sentence and the heading of the page', 
     ['rates', { env: { RATE_SOURCES: 'indodax' } }, 'no source to compare with: indodax'],
     ['webhooks', { webhooks: { ID: { known: false } } }, 'Account ID has never delivered'],
     ['webhooks', { webhooks: { MY: { unknown: 'down' } } }, 'webhooks of account MY could not be read: down'],
+    ['payer-names', { env: { PAYER_NAME_SENT: '' } }, 'PAYER_NAME_SENT is no'],
     ['proxy', { env: { TRUSTED_PROXIES: 'none' } }, 'all callers share one rate limit'],
     ['the-first-hour', { needs: ['lane 0x is blocked'] }, 'Needs attention: lane 0x is blocked.'],
   ])('#%s %j', (anchor, change, words) => {

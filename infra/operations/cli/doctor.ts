@@ -64,6 +64,14 @@ export function deviationsIn(facts: DoctorFacts): Deviation[] {
     ...(isGiven(setting('BACKUPS_TO')) ? [] : [at('backups', 'BACKUPS_TO is not set: no backup is known.')]),
     ...rateDeviations(setting('RATE_SOURCES')),
     ...providerAccounts.flatMap((account) => webhookDeviations(account, facts.webhooks[account])),
+    ...(setting('PAYER_NAME_SENT') === 'yes'
+      ? []
+      : [
+          at(
+            'payer-names',
+            'PAYER_NAME_SENT is no: payments by virtual account in Indonesia lack the name that the law wants.',
+          ),
+        ]),
     ...(isGiven(setting('TRUSTED_PROXIES'))
       ? []
       : [at('proxy', 'TRUSTED_PROXIES is empty: all callers share one rate limit.')]),

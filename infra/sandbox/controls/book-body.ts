@@ -12,6 +12,8 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
   return {
     sessions: book.all('sessions').map((session) => ({
       account: session.account,
+      // The real provider shows it in no response.
+      payer_name: session.payerName ?? null,
       ...sessionBody(session, publicUrl),
     })),
     payment_requests: book.all('requests').map((request) => ({

@@ -156,11 +156,15 @@ function customerFrom(book: Book, account: Account, body: JsonObject) {
   const inline = shapeOf(customer, '/body/customer')
   const reference = inline.text('reference_id', { required: true, max: 255 })
   inline.word('type', ['INDIVIDUAL'], true)
-  inline.object('individual_detail', true)
+  const detail = inline.object('individual_detail', true)
   inline.done()
+  const name = shapeOf(detail, '/body/customer/individual_detail')
+  const names = [name.text('given_names', { required: true, max: 255 }), name.text('surname', { max: 255 })]
+  name.done()
   if (book.find('sessions', (s) => mine(s) && s.customerReference === reference)) {
     const message = 'customer: The reference_id entered has been used before. Please enter a unique reference_id'
     throw new Problem('DUPLICATE_ERROR', message)
   }
-  return { customerId: newId('customer'), customerReference: reference }
+  const payerName = names.filter((one) => one !== null).join(' ')
+  return { customerId: newId('customer'), customerReference: reference, payerName }
 }

@@ -122,6 +122,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   authorization_conflict: 'This nonce was already submitted with different content: sign again with a fresh nonce.',
 
   provider_unavailable: 'Send the same request again in a moment, with the same quote.',
+  payer_name_unavailable:
+    'Where the law wants the name of a payer by virtual account, the identity provider is asked for it, and it did not answer, ' +
+    'or has none. Send the same request again, or offer `card`, which needs no name.',
   treasury_short: 'Offer a smaller amount, or try again later. Nothing was charged.',
   treasury_empty: 'Try again later, or have the user call `repay` from their wallet. Nothing was charged.',
   payouts_short: 'Offer a smaller amount, or try again later. No AUSD was taken.',

@@ -1,3 +1,4 @@
+import type { PersonName } from '#shared/messages/identity'
 import type { SamePerson } from './person'
 
 /** Verdict of the provider. An unknown verdict is `none`, never an approval. */
@@ -102,9 +103,27 @@ export type IdentityProvider = {
     providerRef: string,
     isOurs: IsOurs,
   ) => Promise<Exclude<SamePerson, 'unknown'>>
+  /**
+   * Finds the name of an approved user, as the provider read it from the documents; null if the user is not approved or has
+   * no name. `ownRefs` as in `lookUp`. Throws `ProviderDown` unless the answer is clear. The name is never stored or logged.
+   */
+  readonly findName: (wallet: `0x${string}`, ownRefs: ReadonlySet<string>) => Promise<PersonName | null>
 }
 
 /** The provider did not respond, or not as documented. */
 export class ProviderDown extends Error {
   override name = 'ProviderDown'
+}
+
+const nameLengthMax = 100
+const nameIn = (value: unknown): string | null => {
+  const text = typeof value === 'string' ? value.trim() : ''
+  return text !== '' && text.length <= nameLengthMax ? text : null
+}
+
+/** Returns the name of its parts as the provider gives them. A person with one name has it in either part. */
+export function personNameOf(given: unknown, last: unknown): PersonName | null {
+  const [givenNames, surname] = [nameIn(given), nameIn(last)]
+  if (givenNames !== null) return { givenNames, surname }
+  return surname === null ? null : { givenNames: surname, surname: null }
 }

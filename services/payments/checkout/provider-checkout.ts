@@ -1,11 +1,13 @@
+import { askOr } from '#platform/bus/ask'
 import { failpoint } from '#platform/failpoint'
+import { VerifiedName } from '#shared/messages/identity'
 import { money } from '#shared/money/money'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { nextCheck } from '../decide'
 import { findByQuote, movePayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import type { Checkout } from '../provider'
+import type { Checkout, CheckoutOrder } from '../provider'
 
 export type PaymentResult = {
   paymentId: string
@@ -29,7 +31,12 @@ export const releaseOpening = ({ database }: Context, { id }: PaymentRow) =>
 
 /** Opens the provider's checkout and stores it. The caller holds the lease on `payment`. */
 export async function openCheckout(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
-  const checkout = await askForCheckout(context, payment)
+  const payer = await payerOf(context, payment)
+  if ('refused' in payer) {
+    await releaseOpening(context, payment)
+    return payer
+  }
+  const checkout = await askForCheckout(context, payment, payer.ok)
   if (!checkout?.checkoutUrl) {
     await releaseOpening(context, payment)
     return refuse('provider_unavailable')
@@ -41,11 +48,28 @@ export async function openCheckout(context: Context, payment: PaymentRow): Promi
   return result ? ok(result) : refuse('provider_unavailable')
 }
 
+type Payer = Pick<CheckoutOrder, 'payerName' | 'namelessOnly'>
+
+/** Time to wait for the name, in ms. All requests of a checkout must fit into the gateway's timeout. */
+const nameMs = 1_200
+
+/**
+ * Returns the payer's name for a checkout that offers virtual accounts in Indonesia: the law wants it there, and nowhere else.
+ * Without a name in time, a top-up is refused, since none has to be made now. A settlement is not, because a debt must always
+ * be payable: its checkout then offers the channels that need no name.
+ */
+async function payerOf({ ask, sendsPayerName }: Context, payment: PaymentRow): Promise<Answer<Payer>> {
+  if (!sendsPayerName || payment.account !== 'ID' || payment.method === 'card') return ok({})
+  const found = await askOr(ask, VerifiedName, { wallet: payment.wallet }, 'payer_name_unavailable', nameMs)
+  if ('ok' in found && found.ok.name) return ok({ payerName: found.ok.name })
+  return payment.kind === 'settlement' ? ok({ namelessOnly: true }) : refuse('payer_name_unavailable')
+}
+
 /**
  * Returns undefined if the provider refused or its response is unclear. After an unclear response the
  * provider may have an unused checkout, which is harmless: its URL was never shown.
  */
-async function askForCheckout(context: Context, payment: PaymentRow): Promise<Checkout | undefined> {
+async function askForCheckout(context: Context, payment: PaymentRow, payer: Payer): Promise<Checkout | undefined> {
   const { provider, checkoutTtlMs, log } = context
   try {
     const checkout = await provider.openCheckout({
@@ -54,6 +78,7 @@ async function askForCheckout(context: Context, payment: PaymentRow): Promise<Ch
       fiat: money(payment.fiatMinor, payment.currency),
       description: payment.kind === 'topup' ? 'Credit line top-up' : 'Credit line repayment',
       cardsOnly: payment.method === 'card',
+      ...payer,
       lifeMs: checkoutTtlMs,
       promised: {
         kind: payment.kind,

@@ -376,3 +376,41 @@ describe.each(speakers.map(({ name }, index) => [name, index] as const))('a look
     }
   })
 })
+
+describe('the verified name', () => {
+  const named = (first: unknown, last: unknown) => ({ info: { firstName: first, lastName: last } })
+  const askSumsub = (body: unknown, status = 200) => {
+    reply = () => Response.json(body, { status })
+    return sumsub!.findName(wallet, made)
+  }
+
+  test.each([
+    ['both names', 'RATNA', 'WIRA', { givenNames: 'RATNA', surname: 'WIRA' }],
+    ['blanks around them', ' RATNA ', ' WIRA', { givenNames: 'RATNA', surname: 'WIRA' }],
+    ['one name alone', 'SUHARTO', null, { givenNames: 'SUHARTO', surname: null }],
+    ['a last name alone', '', 'SUHARTO', { givenNames: 'SUHARTO', surname: null }],
+    ['no name', null, undefined, null],
+    ['a name of 101 letters', 'a'.repeat(101), null, null],
+  ])('at Sumsub with %s', async (_, first, last, name) => {
+    expect(await askSumsub({ ...applicant(), ...named(first, last) })).toEqual(name)
+  })
+
+  test('is that of an approved applicant alone', async () => {
+    expect(await askSumsub(applicant({ review: red('RETRY') }))).toBeNull()
+    expect(await askSumsub(applicant({ deleted: true }))).toBeNull()
+    expect(await askSumsub(applicant({ review: { levelName: 'other' } }))).toBeNull()
+    expect(await askSumsub({ code: 404, description: 'Applicant not found' }, 404)).toBeNull()
+    await expect(askSumsub(applicant({ externalUserId: other }))).rejects.toThrow('not the one requested')
+  })
+
+  test('at Persona is that of the approved inquiry that we created', async () => {
+    const found = inquiry('approved')
+    const attributes = { ...found.attributes, 'name-first': 'RATNA', 'name-last': 'WIRA' }
+    reply = ({ url }) =>
+      Response.json(new URL(url).pathname.endsWith(`/${found.id}`) ? { data: { ...found, attributes } } : list(found))
+    expect(await persona!.findName(wallet, made)).toEqual({ givenNames: 'RATNA', surname: 'WIRA' })
+    expect(await persona!.findName(wallet, new Set())).toBeNull()
+    reply = () => Response.json(list(inquiry('declined')))
+    expect(await persona!.findName(wallet, made)).toBeNull()
+  })
+})

@@ -268,4 +268,18 @@ describe('the request for a Xendit session', () => {
     const request = sessionRequest({ ...order, cardsOnly: true }, means)
     expect(request.allowed_payment_channels).toEqual(['CARDS'])
   })
+
+  test('with a name has it where the provider compares it with the sender, under a reference of its own each time', () => {
+    const named = (surname: string | null) =>
+      sessionRequest({ ...order, payerName: { givenNames: 'Ratna', surname } }, means).customer as {
+        reference_id: string
+      }
+    expect(named('Wira')).toEqual({
+      reference_id: expect.stringMatching(/^pay_1-[0-9a-f-]{36}$/),
+      type: 'INDIVIDUAL',
+      individual_detail: { given_names: 'Ratna', surname: 'Wira' },
+    } as never)
+    expect(named(null)).toMatchObject({ individual_detail: { given_names: 'Ratna' } })
+    expect(named(null).reference_id).not.toBe(named(null).reference_id)
+  })
 })

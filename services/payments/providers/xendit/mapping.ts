@@ -1,4 +1,5 @@
 import { asObject } from '#platform/schema'
+import type { PersonName } from '#shared/messages/identity'
 import { toProviderAmount } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
 import { dateFrom, demandSameField, idFrom, minorFrom, textFrom } from '#shared/provider/field'
@@ -51,6 +52,27 @@ const disputeStages: ReadonlyMap<string, DisputeStage> = new Map([
   ['LOST', 'lost'],
 ])
 
+/** Channels in rupiah that need no name of the payer. */
+const namelessChannels = ['QRIS', 'CARDS']
+
+/** Without the field, a session shows every channel of the account. */
+function allowedChannels({ cardsOnly, namelessOnly }: CheckoutOrder): { allowed_payment_channels?: readonly string[] } {
+  if (cardsOnly) return { allowed_payment_channels: ['CARDS'] }
+  return namelessOnly ? { allowed_payment_channels: namelessChannels } : {}
+}
+
+/**
+ * Returns the customer of a session, whose name the provider compares with the sender's account. Sources:
+ * docs.xendit.co/docs/payer-verification-for-crypto-merchant of 16 Jul 2026 ("payments made to selected Virtual Accounts must
+ * include payer verification data": MANDIRI, BRI and INA), and docs.xendit.co/apidocs/create-session for the place
+ * (`customer.individual_detail`). A reference serves one customer, so a repeated session has another.
+ */
+const customerOf = (reference: string, { givenNames, surname }: PersonName) => ({
+  reference_id: `${reference}-${crypto.randomUUID()}`,
+  type: 'INDIVIDUAL',
+  individual_detail: { given_names: givenNames, ...(surname !== null && { surname }) },
+})
+
 /** Returns the body that opens a session. `nowMs` is by the provider's clock. */
 export const sessionRequest = (order: CheckoutOrder, { appUrl, nowMs }: { appUrl: string; nowMs: number }) => ({
   reference_id: order.reference,
@@ -60,7 +82,8 @@ export const sessionRequest = (order: CheckoutOrder, { appUrl, nowMs }: { appUrl
   currency: order.fiat.currency,
   amount: toProviderAmount(order.fiat),
   capture_method: 'AUTOMATIC',
-  ...(order.cardsOnly ? { allowed_payment_channels: ['CARDS'] } : {}),
+  ...allowedChannels(order),
+  ...(order.payerName && { customer: customerOf(order.reference, order.payerName) }),
   expires_at: new Date(nowMs + order.lifeMs).toISOString(),
   locale: order.account === 'ID' ? 'id' : 'en',
   description: order.description,

@@ -1,5 +1,12 @@
 import type { Clock } from '#platform/clock'
-import { type Finding, type IdentityProvider, ProviderDown, referenceOf, type Statement } from '../../provider'
+import {
+  type Finding,
+  type IdentityProvider,
+  ProviderDown,
+  personNameOf,
+  referenceOf,
+  type Statement,
+} from '../../provider'
 import { hostedLink, openIdentityApi, textOf } from '../api'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
@@ -69,6 +76,16 @@ export function persona(options: PersonaOptions): IdentityProvider {
     async lookUp(wallet, ownRefs): Promise<Finding> {
       const all = await listAll({ 'reference-id': wallet })
       return findingOf(all, { wallet, ownRefs, templateId: options.templateId, sandbox })
+    },
+    /** Reads the name of the approved inquiry, which Persona fills in from the documents (docs.withpersona.com, "Inquiries"). */
+    async findName(wallet, ownRefs) {
+      const all = await listAll({ 'reference-id': wallet })
+      const found = findingOf(all, { wallet, ownRefs, templateId: options.templateId, sandbox })
+      if (!('statement' in found) || found.statement.word !== 'approved' || !found.statement.providerRef) return null
+      const { status, body } = await api.get(`${inquiries}/${encodeURIComponent(found.statement.providerRef)}`)
+      if (status !== 200) throw new ProviderDown('persona: the approved inquiry is not found')
+      const attributes = at(at(body, 'data'), 'attributes')
+      return personNameOf(at(attributes, 'name-first'), at(attributes, 'name-last'))
     },
     /**
      * Finds the wallets of the inquiry's account. An account is one person (docs.withpersona.com, "Accounts")

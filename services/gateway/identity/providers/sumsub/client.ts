@@ -7,6 +7,7 @@ import {
   type IdentityProvider,
   type Progress,
   ProviderDown,
+  personNameOf,
   referenceOf,
   type Word,
 } from '../../provider'
@@ -69,6 +70,19 @@ export function sumsub(options: SumsubOptions): IdentityProvider {
       const found = findingOf(body, asked)
       if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
       return found
+    },
+    async findName(wallet) {
+      const { status, body } = await api.get(personPath(wallet))
+      if (status === 404) {
+        nobody(body)
+        return null
+      }
+      const read = readNamed(body)
+      if ('fault' in read) throw new ProviderDown(`sumsub: ${read.fault}`)
+      const { value } = read
+      if (value.externalUserId !== wallet) throw new ProviderDown('sumsub: the applicant is not the one requested')
+      const isApproved = value.review?.levelName === options.level && standingWord(value, options.level) === 'approved'
+      return isApproved ? personNameOf(value.info?.firstName, value.info?.lastName) : null
     },
     async findSamePerson(wallet, applicantId) {
       const { status, body } = await api.get(duplicatesPath(applicantId))
@@ -149,7 +163,7 @@ const signedHeaders = (
 export const accessSignature = (secretKey: string, ts: string, method: string, path: string, body: string): string =>
   createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
 
-/** Applicant of docs.sumsub.com, "Get applicant data by externalUserId". No other field is read. */
+/** Applicant of docs.sumsub.com, "Get applicant data by externalUserId". Verdicts need no other field. */
 const Applicant = Type.Object({
   id: maybe(Type.String()),
   externalUserId: maybe(Type.String()),
@@ -169,6 +183,13 @@ const Applicant = Type.Object({
   ),
 })
 const readApplicant = schemaReader(Applicant)
+
+/** The same applicant, with the name that Sumsub read from the documents (`info`), not the one that the user typed (`fixedInfo`). */
+const Named = Type.Object({
+  ...Applicant.properties,
+  info: maybe(Type.Object({ firstName: maybe(Type.String()), lastName: maybe(Type.String()) })),
+})
+const readNamed = schemaReader(Named)
 
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['init', 'unfinished'],
