@@ -23,6 +23,7 @@ export const refusals = {
   rate_unavailable: { status: 503, message: 'Exchange rate unavailable. Try again shortly.' },
 
   not_verified: { status: 403, message: 'verify your identity first' },
+  terms_not_accepted: { status: 403, message: 'Accept the current terms of service first.' },
   not_in_pilot: {
     status: 403,
     message: 'This service is open only to invited wallets for now. You can still repay what you owe.',

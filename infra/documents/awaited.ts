@@ -283,6 +283,7 @@ export const resting: Readonly<Record<string, string>> = {
   'indexer_reader.events': 'events of the chain',
   'gateway.reminders': 'reminders that were sent',
   'gateway.users': 'country of residence',
+  'gateway.accepted_terms': 'versions of the terms that were accepted',
   'books.balances': 'copies of balances at a block',
   'books.totals': 'copies of balances at a block',
   'books.chain_moves': 'copies of transfers',

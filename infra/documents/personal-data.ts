@@ -54,6 +54,12 @@ export const personalData: readonly Personal[] = [
     how: 'Public on the chain. Kept permanently.',
   },
   {
+    what: 'terms of service: version that was accepted',
+    places: ['gateway.accepted_terms.version'],
+    why: 'Shows that the user accepted them, and when.',
+    how: 'Kept permanently, as the contract with the user is.',
+  },
+  {
     what: 'country of residence',
     places: ['gateway.users.country'],
     why: 'Decides the currency that the app asks for.',

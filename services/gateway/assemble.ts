@@ -3,6 +3,7 @@ import type { Config } from './config'
 import type { Context } from './context'
 import { openRefills } from './identity/refill'
 import { openVerification } from './identity/run'
+import { openTerms } from './terms/terms'
 import { openUsers } from './users/user.store'
 
 /** The parts of the context that reach outside of the process, its end, and the clock. */
@@ -17,6 +18,7 @@ export function assemble(config: Config, means: Means): Context {
     config,
     ...means,
     users: openUsers(database),
+    terms: openTerms(database, config),
     ownPerson: openPersonReader(database, 'gateway'),
     verification: openVerification({ config, ...means }),
     orderRefill: openRefills(means),

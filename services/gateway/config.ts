@@ -97,6 +97,26 @@ export const fields = {
       return raw
     },
   },
+  TERMS_VERSION: {
+    ...text({
+      about: 'version of the terms of service that users must accept, such as their date; none: no terms',
+      fallback: 'none',
+    }),
+    parse: (raw: string) => {
+      if (!/^[A-Za-z0-9._-]{1,40}$/.test(raw)) throw new Error('must be 1 to 40 letters, digits, points, - or _')
+      return raw
+    },
+  },
+  TERMS_URL: {
+    ...text({ about: 'page with the terms of that version', fallback: 'none' }),
+    type: 'URL',
+    parse: (raw: string, other?: (name: string) => string | undefined) => {
+      const hasTerms = (other?.('TERMS_VERSION') ?? 'none') !== 'none'
+      if (!hasTerms) return raw
+      if (!raw.startsWith('https://') || !URL.canParse(raw)) throw new Error('must be the https address of the terms')
+      return raw
+    },
+  },
   PAYMENTS_CALLBACK_TOKENS_ID: list({
     about: 'x-callback-token of the Indonesian account; two during a rotation',
     secret: true,

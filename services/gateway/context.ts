@@ -11,6 +11,7 @@ import type { Config } from './config'
 import type { CollectedMetrics } from './health/collect'
 import type { Readiness } from './health/probes'
 import type { IdentityProvider } from './identity/provider'
+import type { Terms } from './terms/terms'
 import type { Users } from './users/user.store'
 
 export type Context = {
@@ -30,6 +31,7 @@ export type Context = {
   readonly database: Database
   readonly poke: () => void
   readonly users: Users
+  readonly terms: Terms
   /** Reader of the personal data in the gateway's own tables. */
   readonly ownPerson: PersonReader
   readonly provider: IdentityProvider

@@ -24,6 +24,7 @@ const cost = Type.Object(
     interestBps: amountOf('Interest a year, in hundredths of a percent.'),
     drawFee: amountOf('Fee of a draw, in 10⁻⁶ AUSD.'),
     repaymentFee: amountOf('Fee of a repayment, in 10⁻⁶ AUSD.'),
+    spreads,
     late: Type.Object(
       {
         score: Type.Integer({ description: 'Points that the score loses.' }),
@@ -43,7 +44,8 @@ const cost = Type.Object(
   {
     title: 'CreditCost',
     description:
-      'Everything that credit costs. The spread of a quote (`spreadBps`) and network fees (`gasLimits`) come on top. Public records name late and defaulted cycles.',
+      'Everything that credit costs: interest, fees, the spread of exchange rates, and what a late repayment and a default ' +
+      'cost. Network fees (`gasLimits`) come on top. Public records name late and defaulted cycles.',
   },
 )
 
@@ -118,6 +120,22 @@ export const GetConfig = route({
           }),
         },
         { title: 'SupportTerms', description: 'How users reach support.' },
+      ),
+      terms: Type.Optional(
+        Type.Object(
+          {
+            version: Type.String({
+              description: 'Current version: the value of the header `Accepted-Terms` once the user has accepted it.',
+            }),
+            url: Type.String({ description: 'Page with the terms.' }),
+          },
+          {
+            title: 'ServiceTerms',
+            description:
+              'Terms of service. Until a wallet has accepted them, top-ups, cash-outs, sends and verification links are ' +
+              'refused with `terms_not_accepted`. Omitted if there are none to accept.',
+          },
+        ),
       ),
       session: Type.Object(
         { secondsMax: seconds('Maximum lifetime of a session (`until`)') },

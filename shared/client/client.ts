@@ -14,6 +14,7 @@ import { PostQuote } from '#shared/api/quotes'
 import { GetRecord } from '#shared/api/record'
 import type { BodyOf, Route, RouteAnswer } from '#shared/api/route'
 import { GetReceipt, GetStatement } from '#shared/api/statement'
+import { acceptedTermsHeader } from '#shared/api/terms'
 import { type ClientTarget, exchange } from '#shared/client/exchange'
 import { type Answered, okOf } from '#shared/client/refusal'
 import { openSession, type SessionStore, type Signer } from '#shared/client/session'
@@ -49,6 +50,7 @@ type Rest = {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly authorization?: string
+  readonly acceptedTerms?: string | undefined
   readonly isText?: boolean
 }
 
@@ -56,7 +58,7 @@ function ask<R extends Route>(
   place: ClientTarget,
   route: R,
   body: BodyOf<R>,
-  { params = {}, query = {}, authorization, isText = false }: Rest = {},
+  { params = {}, query = {}, authorization, acceptedTerms, isText = false }: Rest = {},
 ): Promise<Answered<RouteAnswer<R>>> {
   const path = route.path.replace(/:([a-z]+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
@@ -64,7 +66,10 @@ function ask<R extends Route>(
   return exchange<RouteAnswer<R>>(place, {
     method: route.method,
     path: asked === '' ? path : `${path}?${asked}`,
-    headers: authorization ? { authorization } : {},
+    headers: {
+      ...(authorization && { authorization }),
+      ...(acceptedTerms && { [acceptedTermsHeader]: acceptedTerms }),
+    },
     isText,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
@@ -88,7 +93,12 @@ export type Client = ReturnType<typeof openClient>
 
 /** Opens a client that signs in where a session is needed. */
 export function openClient(
-  place: ClientTarget & { readonly account: Signer & TransferSigner; readonly session?: SessionStore },
+  place: ClientTarget & {
+    readonly account: Signer & TransferSigner
+    readonly session?: SessionStore
+    /** Returns the version of the terms that the user has accepted, or undefined. */
+    readonly acceptedTerms?: () => string | undefined
+  },
 ) {
   const session = openSession(place.account, place.session)
   const signed = async <R extends Route>(
@@ -96,7 +106,8 @@ export function openClient(
     body: BodyOf<R>,
     rest: Omit<Rest, 'authorization'> = {},
   ): Promise<Answered<RouteAnswer<R>>> => {
-    const once = (authorization: string) => ask(place, route, body, { ...rest, authorization })
+    const once = (authorization: string) =>
+      ask(place, route, body, { ...rest, authorization, acceptedTerms: place.acceptedTerms?.() })
     const header = await session.header()
     const first = await once(header)
     if (!('refused' in first) || first.refused.code !== 'sign_in_again') return first

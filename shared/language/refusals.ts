@@ -37,6 +37,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: 'Verifikasi identitas Anda terlebih dahulu',
     ms: 'Sila sahkan identiti anda dahulu',
   },
+  terms_not_accepted: {
+    id: 'Setujui dulu ketentuan layanan yang berlaku.',
+    ms: 'Sila terima terma perkhidmatan semasa dahulu.',
+  },
   not_in_pilot: {
     id: 'Layanan ini sementara hanya untuk dompet yang diundang. Anda tetap bisa melunasi utang Anda.',
     ms: 'Perkhidmatan ini buat masa ini hanya untuk dompet yang dijemput. Anda masih boleh membayar hutang anda.',

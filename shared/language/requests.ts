@@ -266,6 +266,12 @@ export const requestTexts = {
     id: 'belum siap',
     ms: 'belum sedia',
   },
+  /** This text follows the refusal of a wallet that has not accepted the terms. */
+  terms_version: {
+    en: '(version {version}: {url})',
+    id: '(versi {version}: {url})',
+    ms: '(versi {version}: {url})',
+  },
   /** This text follows the refusal of a paused operation. */
   paused_since: {
     en: '(paused since {since})',

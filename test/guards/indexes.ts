@@ -7,6 +7,7 @@ import { repositoryDir } from '#infra/local/folders'
 /** Unique indexes that are no guard of the money, each with the reason. */
 export const ofNoMoney: Readonly<Record<string, string>> = {
   'gateway.users_pkey': 'a user is a wallet and a country',
+  'gateway.accepted_terms_wallet_version_pk': 'an acceptance keeps its first time',
   'gateway.identity_anomalies_pkey': 'a list for operators',
   'gateway.identity_links_pkey': 'a generated id',
   'gateway.persons_pkey': "an operator's decision, stored under the lock of its wallet",

@@ -16,6 +16,7 @@ const env = {
   ALERTS_TO: 'https://pager.example.org',
   BACKUPS_TO: 'sftp://elsewhere.example.org',
   PAYER_NAME_SENT: 'yes',
+  TERMS_VERSION: '2026-11-01',
   TRUSTED_PROXIES: '172.16.0.0/12',
 }
 const micro = (name: string) => String(pilotMax(name) * 1_000_000n)
@@ -92,6 +93,7 @@ describe('a deviation is listed with its sentence and the heading of the page', 
     ['webhooks', { webhooks: { ID: { known: false } } }, 'Account ID has never delivered'],
     ['webhooks', { webhooks: { MY: { unknown: 'down' } } }, 'webhooks of account MY could not be read: down'],
     ['payer-names', { env: { PAYER_NAME_SENT: '' } }, 'PAYER_NAME_SENT is no'],
+    ['terms', { env: { TERMS_VERSION: '' } }, 'TERMS_VERSION is none'],
     ['proxy', { env: { TRUSTED_PROXIES: 'none' } }, 'all callers share one rate limit'],
     ['the-first-hour', { needs: ['lane 0x is blocked'] }, 'Needs attention: lane 0x is blocked.'],
   ])('#%s %j', (anchor, change, words) => {

@@ -72,6 +72,9 @@ export function deviationsIn(facts: DoctorFacts): Deviation[] {
             'PAYER_NAME_SENT is no: payments by virtual account in Indonesia lack the name that the law wants.',
           ),
         ]),
+    ...(isGiven(setting('TERMS_VERSION'))
+      ? []
+      : [at('terms', 'TERMS_VERSION is none: no user accepts any terms of service.')]),
     ...(isGiven(setting('TRUSTED_PROXIES'))
       ? []
       : [at('proxy', 'TRUSTED_PROXIES is empty: all callers share one rate limit.')]),

@@ -113,6 +113,11 @@ export const entries: readonly KeptEntry[] = [
     why: 'One row per wallet: country, latest verdict, next recheck.',
   },
   {
+    names: ['gateway.accepted_terms'],
+    growsWith: 'users',
+    why: 'Shows which version of the terms a wallet accepted, and when.',
+  },
+  {
     names: ['gateway.persons'],
     growsWith: 'operator requests',
     why: "An operator's latest decision about a person's second wallet.",

@@ -93,9 +93,10 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const ask = recording(requests.report)
   const target = { baseUrl: gateway, language, fetch: ask }
   const config: ClientConfig = okOf(await openVisitor(target).config())
-  const client = openClient({ ...target, account })
+  const acceptedTerms = () => localStorage.getItem('terms') ?? undefined
+  const client = openClient({ ...target, account, acceptedTerms })
   // The next poll is the retry.
-  const reader = openClient({ ...target, patienceMs: 0, account })
+  const reader = openClient({ ...target, patienceMs: 0, account, acceptedTerms })
   const read = async (by: Client) => ({
     me: okOf(await by.me()),
     activity: okOf(await by.activity({ limit: pageItems })),
@@ -160,9 +161,26 @@ const listOf = (links: readonly HTMLElement[]) =>
     links.map((link) => h('li', {}, link)),
   )
 
+/** Asks the user to accept the terms, until the current version is accepted. */
+function termsNotice(t: Texts, { terms }: ClientConfig): HTMLElement | null {
+  if (!terms || localStorage.getItem('terms') === terms.version) return null
+  const accept = () => {
+    localStorage.setItem('terms', terms.version)
+    notice.remove()
+  }
+  const notice = h(
+    'p',
+    { class: 'warning' },
+    h('a', { href: terms.url, target: '_blank', rel: 'noreferrer' }, t.terms(terms.version)),
+    ' ',
+    h('button', { type: 'button', click: accept }, t.acceptTerms),
+  )
+  return notice
+}
+
 /** Shows one section, with the tabs of its place. Hidden sections keep their input. */
 function showPlaces(
-  { t }: ReferenceApp,
+  { t, config }: ReferenceApp,
   all: readonly Place[],
   { main, nav, lost }: { main: HTMLElement; nav: HTMLElement; lost: HTMLElement },
 ): void {
@@ -194,6 +212,7 @@ function showPlaces(
   fill(
     main,
     lost,
+    termsNotice(t, config),
     tabs,
     views.map(({ panel }) => panel),
   )

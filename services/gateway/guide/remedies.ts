@@ -36,6 +36,10 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   not_verified:
     'Send the user to the URL returned by `POST /me/verification`. `verified` in `GET /me` becomes true ' +
     'once verification is complete.',
+  terms_not_accepted:
+    'Show the page `terms.url` of `GET /config`. Once the user accepts it, send the header `Accepted-Terms` with ' +
+    '`terms.version` on the next signed request; the acceptance is recorded, and later requests need no header. Debts can be ' +
+    'repaid without it.',
   not_in_pilot:
     'During a pilot only invited wallets top up, verify and cash out; `invitedOnly` in `GET /config` says so. Do not offer ' +
     'these to other wallets. Settlements, repayments, withdrawals and sends are open to every wallet.',

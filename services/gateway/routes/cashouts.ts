@@ -16,46 +16,41 @@ const readCheck = schemaReader(PostAccountCheck.body)
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
-export const cashoutsRoute = ({ ask }: Context, access: Access) =>
-  new Elysia()
-    .use(access)
-    .post(
-      PostCashout.path,
-      async ({ request, wallet }) =>
-        okOf(
-          await withReason(
-            ask,
-            wallet,
-            await placeOrder(ask, CashoutCreate, { wallet, ...(await readBody(request, read)) }),
-          ),
-        ),
-      {
-        signed: true,
-        ...operation({
-          summary: 'Pay AUSD out to an Indonesian bank account',
-          description:
-            'Returns at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
-            'confirms it. `authorization.to` must be the treasury, `validBefore` at least 5 minutes ' +
-            'ahead, and the payout at least Rp 10,000. A frozen wallet is refused.',
-          tag: 'money',
-          security: 'session',
-          body: {
-            schema: PostCashout.body,
-            example: { quoteId, authorization: exampleAuthorization, bank },
+export const cashoutsRoute = ({ ask, terms }: Context, access: Access) =>
+  new Elysia().use(access).post(
+    PostCashout.path,
+    async ({ request, wallet }) => {
+      const body = await readBody(request, read)
+      await terms.demand(wallet)
+      return okOf(await withReason(ask, wallet, await placeOrder(ask, CashoutCreate, { wallet, ...body })))
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Pay AUSD out to an Indonesian bank account',
+        description:
+          'Returns at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
+          'confirms it. `authorization.to` must be the treasury, `validBefore` at least 5 minutes ' +
+          'ahead, and the payout at least Rp 10,000. A frozen wallet is refused.',
+        tag: 'money',
+        security: 'session',
+        body: {
+          schema: PostCashout.body,
+          example: { quoteId, authorization: exampleAuthorization, bank },
+        },
+        ok: {
+          description: 'The AUSD taken and the rupiah paid.',
+          schema: PostCashout.answer,
+          example: {
+            payoutId: '5e0d2c1b-8a4f-8e3d-9c2b-7a6f5e4d3c2b',
+            ausd: '5000000',
+            fiat: '81250',
           },
-          ok: {
-            description: 'The AUSD taken and the rupiah paid.',
-            schema: PostCashout.answer,
-            example: {
-              payoutId: '5e0d2c1b-8a4f-8e3d-9c2b-7a6f5e4d3c2b',
-              ausd: '5000000',
-              fiat: '81250',
-            },
-          },
-          errors: [400, 401, 403, 413, 415, 429, 503],
-        }),
-      },
-    )
+        },
+        errors: [400, 401, 403, 413, 415, 429, 503],
+      }),
+    },
+  )
 
 export const accountCheckRoute = ({ ask }: Context, access: Access) =>
   new Elysia().use(access).post(

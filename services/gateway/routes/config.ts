@@ -82,8 +82,9 @@ async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<type
     pairs: pricing.pairs,
     languages: [...languages],
     chain: { chainId, ausd, creditLine, treasury, gasLimits, ...(dripWei && { dripWei }) },
-    credit: { cycle, initialRatioBps, cost },
+    credit: { cycle, initialRatioBps, cost: { ...cost, ...(pricing.spreads && { spreads: pricing.spreads }) } },
     support: { contact: config.supportContact },
+    ...(config.termsVersion !== 'none' && { terms: { version: config.termsVersion, url: config.termsUrl } }),
     session: { secondsMax: sessionSecondsMax },
     quote: { seconds: pricing.quoteSeconds, ...(pricing.spreads && { spreads: pricing.spreads }) },
     checkout: {
@@ -133,6 +134,7 @@ const example: RouteAnswer<typeof GetConfig> = {
     dripWei: '250000000000000000',
   },
   support: { contact: 'help@example.org' },
+  terms: { version: '2026-11-01', url: 'https://example.org/terms' },
   credit: {
     cost,
     cycle: { minSeconds: 86_400, minDebt: '1000000', termSeconds: 2_592_000, graceSeconds: 86_400 },

@@ -247,7 +247,7 @@ const linksPerDayMax = 5
 const noLink = () => new Refused(503, [{ code: 'verification_unavailable' }], 5)
 
 export const verificationRoute = (context: Context, access: Access) => {
-  const { provider, verification, config, clock, copies, log } = context
+  const { provider, verification, config, clock, copies, log, terms } = context
   const fresh = new LRUCache<string, string>({
     max: 10_000,
     ttl: provider.linkFreshMs,
@@ -269,6 +269,7 @@ export const verificationRoute = (context: Context, access: Access) => {
     if (isVerified) return { verified: true, url: null }
     // Only a verified wallet can borrow.
     if (!isInPilot(config.pilotWallets, wallet)) throw refusedAs('not_in_pilot')
+    await terms.demand(wallet)
     const known = fresh.peek(wallet)
     if (known) return { verified: false, url: known }
     if (linksToday >= linksPerDayMax) throw refusedAs('verification_limit_reached')

@@ -11,39 +11,34 @@ import type { Access } from '../sign-in/access'
 
 const read = schemaReader(PostSend.body)
 
-export const sendsRoute = ({ ask }: Context, access: Access) =>
-  new Elysia()
-    .use(access)
-    .post(
-      PostSend.path,
-      async ({ request, wallet }) =>
-        okOf(
-          await withReason(
-            ask,
-            wallet,
-            await placeOrder(ask, SendCreate, { wallet, ...(await readBody(request, read)) }),
-          ),
-        ),
-      {
-        signed: true,
-        ...operation({
-          summary: 'Relay a signed AUSD transfer',
-          description:
-            'The account must be verified and not frozen. Retries are safe: `authorization.from` and ' +
-            '`authorization.nonce` identify the request.',
-          tag: 'money',
-          security: 'session',
-          body: { schema: PostSend.body, example: { authorization: exampleAuthorization } },
-          ok: {
-            description: 'The accepted send.',
-            schema: PostSend.answer,
-            example: {
-              sendId: 'snd_Zk3nT0a7yQm1c5VbXw9uRd',
-              ausd: '5000000',
-              to: '0x1111111111111111111111111111111111111111',
-            },
+export const sendsRoute = ({ ask, terms }: Context, access: Access) =>
+  new Elysia().use(access).post(
+    PostSend.path,
+    async ({ request, wallet }) => {
+      const body = await readBody(request, read)
+      await terms.demand(wallet)
+      return okOf(await withReason(ask, wallet, await placeOrder(ask, SendCreate, { wallet, ...body })))
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Relay a signed AUSD transfer',
+        description:
+          'The account must be verified and not frozen. Retries are safe: `authorization.from` and ' +
+          '`authorization.nonce` identify the request.',
+        tag: 'money',
+        security: 'session',
+        body: { schema: PostSend.body, example: { authorization: exampleAuthorization } },
+        ok: {
+          description: 'The accepted send.',
+          schema: PostSend.answer,
+          example: {
+            sendId: 'snd_Zk3nT0a7yQm1c5VbXw9uRd',
+            ausd: '5000000',
+            to: '0x1111111111111111111111111111111111111111',
           },
-          errors: [400, 401, 403, 413, 415, 429, 503],
-        }),
-      },
-    )
+        },
+        errors: [400, 401, 403, 413, 415, 429, 503],
+      }),
+    },
+  )

@@ -42,6 +42,7 @@ export function openAccess(context: Context, addresses: AddressLimits) {
       async resolve({ request, set }) {
         const wallet = await signIn(request.headers.get('authorization'), callerOf(request).address)
         Object.assign(set.headers, takenFrom(wallet))
+        await context.terms.accept(wallet, request)
         return { wallet }
       },
     },

@@ -121,8 +121,10 @@ export const english = {
 
   availableIs: (amount: string) => `You can borrow up to ${amount}.`,
   borrowIntro: 'The loan arrives in your wallet at once, in AUSD (dollars).',
+  terms: (version: string) => `Terms of service, version ${version}`,
+  acceptTerms: 'I accept these terms',
   borrowCost: (days: number) =>
-    `Borrowing costs no interest and no fee. Repay within ${days} days of the first draw. A late repayment lowers your score; if the debt is still open a day after that, your collateral may be taken and you cannot borrow again.`,
+    `Borrowing costs no interest and no fee; exchange rates have a spread, which each price shows. Repay within ${days} days of the first draw. A late repayment lowers your score; if the debt is still open a day after that, your collateral may be taken and you cannot borrow again.`,
   borrow: 'Borrow',
   borrowed: 'The AUSD is in your wallet.',
 

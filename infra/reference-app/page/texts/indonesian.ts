@@ -106,8 +106,10 @@ export const indonesian: Texts = {
 
   availableIs: (amount) => `Anda dapat meminjam hingga ${amount}.`,
   borrowIntro: 'Pinjaman langsung masuk ke dompet Anda dalam AUSD (dolar).',
+  terms: (version: string) => `Ketentuan layanan, versi ${version}`,
+  acceptTerms: 'Saya menyetujui ketentuan ini',
   borrowCost: (days: number) =>
-    `Pinjaman ini tanpa bunga dan tanpa biaya. Lunasi dalam ${days} hari sejak pencairan pertama. Pelunasan yang terlambat menurunkan skor Anda; jika pinjaman belum lunas sehari setelah itu, jaminan Anda dapat diambil dan Anda tidak dapat meminjam lagi.`,
+    `Pinjaman ini tanpa bunga dan tanpa biaya; kurs sudah termasuk selisih kami, yang ditampilkan di setiap harga. Lunasi dalam ${days} hari sejak pencairan pertama. Pelunasan yang terlambat menurunkan skor Anda; jika pinjaman belum lunas sehari setelah itu, jaminan Anda dapat diambil dan Anda tidak dapat meminjam lagi.`,
   borrow: 'Pinjam',
   borrowed: 'AUSD sudah ada di dompet Anda.',
 

@@ -105,8 +105,10 @@ export const malay: Texts = {
 
   availableIs: (amount) => `Anda boleh meminjam sehingga ${amount}.`,
   borrowIntro: 'Pinjaman terus masuk ke dompet anda dalam AUSD (dolar).',
+  terms: (version: string) => `Terma perkhidmatan, versi ${version}`,
+  acceptTerms: 'Saya menerima terma ini',
   borrowCost: (days: number) =>
-    `Pinjaman ini tanpa faedah dan tanpa yuran. Bayar dalam ${days} hari dari pinjaman pertama. Bayaran lewat menurunkan skor anda; jika pinjaman belum dibayar sehari selepas itu, cagaran anda boleh diambil dan anda tidak boleh meminjam lagi.`,
+    `Pinjaman ini tanpa faedah dan tanpa yuran; kadar pertukaran termasuk margin kami, yang ditunjukkan pada setiap harga. Bayar dalam ${days} hari dari pinjaman pertama. Bayaran lewat menurunkan skor anda; jika pinjaman belum dibayar sehari selepas itu, cagaran anda boleh diambil dan anda tidak boleh meminjam lagi.`,
   borrow: 'Pinjam',
   borrowed: 'AUSD kini dalam dompet anda.',
 
