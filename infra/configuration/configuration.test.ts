@@ -57,6 +57,51 @@ describe('env.example', () => {
   })
 })
 
+describe('every number among the settings', () => {
+  const numbers = Object.entries(processes).flatMap(([process, fields]) =>
+    Object.entries(fields).flatMap(([name, field]) =>
+      /^(integer|milliseconds|amount)/.test(field.type) ? [{ name, process, field }] : [],
+    ),
+  )
+  /** The rest of a setting's rules, such as of a checkout that the provider would not open, are those of the deployment. */
+  const local = (name: string) => (name === 'DEPLOYMENT' ? 'local' : undefined)
+  const faultOf = (field: (typeof numbers)[number]['field'], value: bigint): string => {
+    try {
+      field.parse(String(value), local)
+      return ''
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  test('has a unit, a range and a default within it', () => {
+    expect(numbers.length).toBeGreaterThan(80)
+    for (const { name, process, field } of numbers) {
+      const { range, fallback } = field
+      expect([process, name, range]).toEqual([process, name, { least: expect.anything(), most: expect.anything() }])
+      if (fallback === undefined || !/^\d+$/.test(fallback)) continue
+      expect([name, faultOf(field, BigInt(fallback))]).toEqual([name, ''])
+      expect(BigInt(fallback) >= BigInt(range!.least) && BigInt(fallback) <= BigInt(range!.most)).toBe(true)
+    }
+  })
+
+  test('is refused at the start below and above its range, in words', () => {
+    for (const { name, field } of numbers) {
+      const { least, most } = field.range!
+      const above = BigInt(most) + 1n
+      expect([name, faultOf(field, above)]).toEqual([name, expect.stringMatching(/^must be /)])
+      if (BigInt(least) > 0n)
+        expect([name, faultOf(field, BigInt(least) - 1n)]).toEqual([name, expect.stringMatching(/^must be /)])
+    }
+  })
+
+  test('is explained with its range in env.example', () => {
+    const text = exampleDocument()
+    for (const { name, field } of numbers.filter(({ name }) => !neverKept.has(name)))
+      expect([name, text.includes(`from ${field.range!.least} to ${field.range!.most}`)]).toEqual([name, true])
+  })
+})
+
 test('the relayer and the reader together stay below the limit of every public endpoint of the main net', () => {
   const each = Number(mainnetValues.get('RPC_REQUESTS_PER_SECOND'))
   for (const { requestsPerSecond } of mainnetEndpoints) expect(2 * each).toBeLessThan(requestsPerSecond)

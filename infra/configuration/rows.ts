@@ -11,7 +11,7 @@ export type Row = {
 
 const rowOf = (name: string, field: Field<unknown>, reader: string): Row => ({
   name,
-  type: field.type,
+  type: field.range ? `${field.type} from ${field.range.least} to ${field.range.most}` : field.type,
   fallback: field.fallback,
   secret: field.secret,
   about: field.about,

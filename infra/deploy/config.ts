@@ -3,6 +3,7 @@ import {
   address,
   amount,
   durationMs,
+  inRange,
   integer,
   list,
   oneOf,
@@ -26,19 +27,20 @@ const debtMostMicro = 2n ** 40n - 1n
 function within<T extends number | bigint>(least: T, most: T, inner: Field<T>): Field<T> {
   return {
     ...inner,
-    parse: (raw, other) => {
-      const value = inner.parse(raw, other)
-      if (value < least) throw new Error(`must be at least ${least}`)
-      if (value > most) throw new Error(`must be at most ${most}`)
-      return value
-    },
+    range: { least, most },
+    parse: (raw, other) => inRange(inner.parse(raw, other), { least, most }),
   }
 }
 
 const atLeast = (least: number) => (value: number) => (value < least ? `must be at least ${least}` : undefined)
 
 const minCycleSeconds = fitting(
-  integer({ about: 'a shorter cycle counts as short; less than TERM_SECONDS, live at least a day', fallback: '60' }),
+  integer({
+    least: 1,
+    most: termMostSeconds,
+    about: 'a shorter cycle counts as short; less than TERM_SECONDS, live at least a day',
+    fallback: '60',
+  }),
   // Cycles of a minute would earn a day's worth of rewards in an hour.
   { live: atLeast(86_400) },
 )
@@ -136,14 +138,20 @@ export const fields = {
   DRIP_WEI: relayerFields.DRIP_WEI,
   DRIP_BELOW_WEI: relayerFields.DRIP_BELOW_WEI,
   LANE_WEI: amount({
+    least: 0n,
+    most: 10n ** 24n,
     about: 'minimum native coin per lane, in wei; on Monad a floor of 11 and 2 to spend',
     fallback: '13000000000000000000',
   }),
   TREASURY_AUSD_MICRO: amount({
+    least: 0n,
+    most: 10n ** 18n,
     about: 'minimum AUSD in the treasury, in micro-AUSD',
     fallback: '1000000000',
   }),
   LIQUIDITY_AUSD_MICRO: amount({
+    least: 0n,
+    most: 10n ** 18n,
     about: 'minimum AUSD in the lending pool, in micro-AUSD',
     fallback: '1000000000',
   }),

@@ -188,6 +188,8 @@ export const fields = {
   }),
   NATS_PASSWORD_ADMIN: text({ about: 'NATS password of admin', secret: true }),
   NATS_REPLICAS: integer({
+    least: 1,
+    most: 5,
     about: 'minimum replicas of each stream, 3 in a cluster; never reduced',
     fallback: '1',
   }),

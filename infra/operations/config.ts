@@ -29,21 +29,19 @@ export const fields = {
   DEPLOY_BLOCK: integer({
     about: 'block in which the credit line was deployed; find: search',
   }),
-  LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
+  LOGS_RANGE_MAX: integer({ least: 1, most: 100_000, about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
   PROVIDER_URL: providerUrl,
   PROVIDER_ID_SECRET_KEY: indonesianKey,
   PROVIDER_MY_SECRET_KEY: malaysianKey,
   PROVIDER_REQUESTS_PER_MINUTE: providerBudget('30'),
   BOOKS_EVERY_MS: durationMs({ about: 'pause between two reconciliations', fallback: '60000' }),
-  BOOKS_WHOLE_EVERY_MS: durationMs({
-    about: 'interval of full reconciliations',
-    fallback: '86400000',
-  }),
   PRUNE_EVERY_MS: durationMs({
     about: 'interval between pruning rounds',
     fallback: '3600000',
   }),
   BANK_DETAILS_KEPT_DAYS: integer({
+    least: 1,
+    most: 36_500,
     about: 'days from the end of a cash-out until its bank details are emptied',
     fallback: String(bankDetailsDays),
   }),

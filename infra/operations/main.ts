@@ -16,6 +16,9 @@ const firstAfterMs = 5_000
 /** Time for the last answers during a shutdown, in ms. */
 const endMs = 3_500
 
+/** Interval of full reconciliations, in ms. */
+const wholeEveryMs = 86_400_000
+
 await runService('operations', fields, async (config, runtime) => {
   const { log, signal, fatal, vitals } = runtime
   const { ausdAddress, creditLineAddress, treasuryAddress, consoleToken: token } = config
@@ -36,7 +39,7 @@ await runService('operations', fields, async (config, runtime) => {
   const booksUrl = urlInRole(databaseUrl, 'books')
   await using books = await openBooks({ databaseUrl: booksUrl, place, log, onFatal: fatal })
   vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
-  const { booksWholeEveryMs: wholeEveryMs, bankDetailsKeptDays: bankDetailsDays } = config
+  const { bankDetailsKeptDays: bankDetailsDays } = config
   const { reconcileOnce, figures } = openReconciliation(books, { log, wholeEveryMs })
   await using pruner = openPruner(urlInRole(databaseUrl, 'pruning'), log, { bankDetailsDays })
 

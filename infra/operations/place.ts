@@ -41,6 +41,8 @@ const providerFields = {
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
+    least: 1,
+    most: 1_000_000,
     about: 'maximum calls per minute and endpoint',
     fallback: '60',
   }),

@@ -2,7 +2,7 @@ import type { HandlingContext } from '#platform/bus/handling'
 import type { ConfigOf } from '#platform/config'
 import { failpoint } from '#platform/failpoint'
 import type { Loop } from '#platform/loop'
-import type { fields } from './config'
+import { type fields, transfersLagBlocks } from './config'
 import { type Context, newProcess } from './context'
 import { policyOf } from './keys/policy'
 import { startSearches } from './operations/authorization-search'
@@ -35,7 +35,7 @@ export type Means = Pick<
 export const assemble = (config: Config, means: Means): Context => ({
   ...means,
   policy: policyOf(config),
-  settings: config,
+  settings: { transfersLagBlocks, ...config },
   readTurn: async () => {},
   ...newProcess(means.log, means.clock),
 })

@@ -11,7 +11,7 @@ import { awaitChain, identityOf } from './chain/await-chain'
 import { openStrangerSignatures } from './chain/contract-signature'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { openReadBatcher } from './chain/read-batcher'
-import { fields } from './config'
+import { fields, readsTogetherMs } from './config'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
 import { answersOf } from './questions/answers'
@@ -59,7 +59,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
 
   const asked = openNodeForQuestions({ endpoints, chainId })
   const account = accountReader(asked.reader, contracts)
-  const readTurn = openReadBatcher(config, clock)
+  const readTurn = openReadBatcher({ readsEveryMs: config.readsEveryMs, readsTogetherMs }, clock)
   const answers = answersOf({ ...context, node: asked, account, readTurn: readTurn })
   const description = `executes commands on chain ${chainId}, exactly once`
   const statistics = { description, ...metricsOf(context, endpoints) }

@@ -51,9 +51,11 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   HTTP_HOST: text({ about: 'public listen address', fallback: '127.0.0.1' }),
-  HTTP_PORT: integer({ about: 'public listen port', fallback: '3000' }),
+  HTTP_PORT: integer({ least: 0, most: 65_535, about: 'public listen port', fallback: '3000' }),
   OPS_HOST: text({ about: "operators' listen address", fallback: '127.0.0.1' }),
   OPS_PORT: integer({
+    least: 0,
+    most: 65_535,
     about: "operators' listen port: console, `/metrics`, detailed `/ready`; never expose it",
     fallback: '3001',
   }),
@@ -83,6 +85,7 @@ export const fields = {
     secret: true,
   }),
   DRAIN_MS: durationMs({
+    minMs: 0,
     about: 'how long `/ready` returns 503 before a stop; longer than the load balancer needs to notice',
     fallback: '3000',
   }),
@@ -146,43 +149,47 @@ export const fields = {
   IDENTITY_SECRET_KEY: identitySecretKey,
   PILOT_WALLETS: pilotWallets,
   IDENTITY_RECHECK_OPEN_MS: durationMs({
-    about: 'recheck interval of a user with a link and no final verdict',
+    about: 'recheck interval of a user with a link and no final verdict, for three days after a link or verdict',
     fallback: '3600000',
   }),
-  IDENTITY_RECHECK_OPEN_FOR_MS: durationMs({
-    about: 'how long after a link or verdict that interval applies',
-    fallback: '259200000',
-  }),
   IDENTITY_RECHECK_MS: durationMs({
-    about: 'later recheck interval; for approved users permanent',
+    about: 'later recheck interval, for a month after a link or verdict; for approved users permanent',
     fallback: '86400000',
   }),
-  IDENTITY_RECHECK_FOR_MS: durationMs({
-    about: 'how long after a link or verdict a user without approval is rechecked',
-    fallback: '2592000000',
-  }),
   IDENTITY_RECHECKS_PER_MINUTE: integer({
+    least: 1,
+    most: 100_000,
     about:
       'maximum rechecks of all instances, of up to 3 calls, and half as many links, of 2; Persona allows 300 calls, Sumsub 3600',
     fallback: '75',
   }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
+    least: 1,
+    most: 100_000_000,
     about: 'public requests without a session, and documentation, per address',
     fallback: '120',
   }),
   RATE_LIMIT_SIGNED_PER_MINUTE: integer({
+    least: 1,
+    most: 100_000_000,
     about: 'signed requests per wallet',
     fallback: '240',
   }),
   RATE_LIMIT_SIGN_INS_PER_MINUTE: integer({
+    least: 1,
+    most: 100_000_000,
     about: 'new and refused sessions per address, and health checks; a phone network has hundreds of users behind one',
     fallback: '1200',
   }),
   RATE_LIMIT_DELIVERIES_PER_MINUTE: integer({
+    least: 1,
+    most: 100_000_000,
     about: 'webhooks per address; thousands follow an outage',
     fallback: '12000',
   }),
   PUBLIC_CONCURRENCY_MAX: integer({
+    least: 1,
+    most: 100_000,
     about: 'maximum concurrent public requests, and separately sign-ins of contract wallets',
     fallback: '200',
   }),

@@ -10,6 +10,8 @@ export const fields = {
     secret: true,
   }),
   RPC_REQUESTS_PER_SECOND: integer({
+    least: 1,
+    most: 1_000_000,
     about: 'calls per second to each endpoint; processes on one address share its limit',
     fallback: '8',
   }),
@@ -21,7 +23,7 @@ export const fields = {
   DEPLOY_BLOCK: integer({
     about: 'block in which the credit line was deployed; find: search',
   }),
-  LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
+  LOGS_RANGE_MAX: integer({ least: 1, most: 100_000, about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
   POLL_MS: durationMs({
     about: 'interval between reads of the chain, about one block time',
     fallback: '300',

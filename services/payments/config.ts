@@ -53,18 +53,26 @@ export const fields = {
     fallback: '900000',
   }),
   TOPUP_OPEN_MAX: integer({
+    least: 1,
+    most: 100_000,
     about: 'maximum open top-up checkouts per wallet',
     fallback: '100',
   }),
   TOPUP_OPEN_MAX_USD: amount({
+    least: 1n,
+    most: 10n ** 12n,
     about: "limit on the sum of a wallet's open top-ups (whole US dollars)",
     fallback: '100000',
   }),
   TOPUP_DAY_MAX_USD: amount({
+    least: 1n,
+    most: 10n ** 12n,
     about: "limit on a wallet's top-ups per day of the country of the payment (whole US dollars)",
     fallback: '100000',
   }),
   TOPUP_DAY_COUNT_MAX: integer({
+    least: 1,
+    most: 1_000_000_000,
     about:
       "maximum paid top-ups of a wallet per day of the country of the payment: the provider's fee for each is booked as a cost",
     fallback: '20',
@@ -78,12 +86,10 @@ export const fields = {
     fallback: 'no',
   }),
   TREASURY_LOW_AUSD: amount({
+    least: 0n,
+    most: 10n ** 12n,
     about: 'alert when uncommitted treasury AUSD falls below this (whole AUSD)',
     fallback: '1000',
-  }),
-  TREASURY_READING_MAX_MS: durationMs({
-    about: 'maximum age of the treasury reading for a top-up',
-    fallback: '60000',
   }),
   RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
@@ -128,6 +134,9 @@ export const fields = {
 } as const
 
 export type Config = ConfigOf<typeof fields>
+
+/** Maximum age, in ms, of the treasury reading for a top-up. */
+export const treasuryReadingMaxMs = 60_000
 
 export const microPerUsd = 1_000_000n
 

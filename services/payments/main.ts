@@ -9,7 +9,7 @@ import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from
 import { startKeeping } from '#shared/ledger/keeping'
 import { answersOf } from './answers'
 import { assemble, messagesOf, startLoops } from './assemble'
-import { fields, microPerUsd } from './config'
+import { fields, microPerUsd, treasuryReadingMaxMs } from './config'
 import { positions } from './ledger/tables'
 import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
@@ -41,7 +41,7 @@ await runService(name, fields, async (config, runtime) => {
     clock,
   })
   const ask = asker(bus)
-  const reading = { database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs }
+  const reading = { database, ask, clock, log, readingMaxMs: treasuryReadingMaxMs }
   const treasury = openTreasury(reading)
   const context = assemble(config, { database, provider, ask, treasury, log, clock, poke: relay.poke })
   const messages = { ...messagesOf(context), bus, onFatal }

@@ -20,7 +20,7 @@ import { assemble, messagesOf } from './assemble'
 import { answerCancellations } from './checkout/cancel'
 import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
-import { type Config, fields } from './config'
+import { type Config, fields, treasuryReadingMaxMs } from './config'
 import type { Context } from './context'
 import { paymentListing } from './incoming/provider-list'
 import { recheckOnce } from './incoming/recheck'
@@ -174,7 +174,7 @@ export async function openFixture() {
   } as Parameters<typeof openSandbox>[0])
   const api = { baseUrl: sandbox.url, secretKeys, requestsPerMinute: 60_000, log }
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
-  const treasury = openTreasury({ database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs })
+  const treasury = openTreasury({ database, ask, clock, log, readingMaxMs: treasuryReadingMaxMs })
   const context = assemble(config, { database, provider, ask, treasury, log, clock, poke: () => {} })
   const reader = messagesOf(context)
   const deliver = (account: 'ID' | 'MY', body: string, deliveryId: string, receivedAt = new Date().toISOString()) =>

@@ -45,47 +45,53 @@ export const fields = {
     fallback: 'lenient',
   }),
   CASHOUT_DAY_MAX_USD: amount({
+    least: 1n,
+    most: 10n ** 12n,
     about: 'limit on the cash-outs of a wallet, and to one bank account, per day in Jakarta (whole US dollars)',
     fallback: '100000',
   }),
   CASHOUT_ALL_DAY_MAX_USD: limitOfAll('limit on the cash-outs of all wallets together per day in Jakarta'),
   PILOT_WALLETS: pilotWallets,
   CASHOUT_CLOSED_DAY_MAX_USD: amount({
+    least: 0n,
+    most: 10n ** 12n,
     about:
       'limit on all cash-outs per day in Jakarta while the market of the rupiah is closed: a gap of 1 % at its reopening costs 1 % of it for each day; 0 means none (whole US dollars)',
     fallback: '0',
   }),
   CASHOUT_CLOSED_WALLET_DAY_MAX_USD: amount({
+    least: 0n,
+    most: 10n ** 12n,
     about: 'the same for one wallet (whole US dollars)',
     fallback: '0',
   }),
   CASHOUT_REFUSED_DAY_MAX: integer({
+    least: 1,
+    most: 1_000_000,
     about: 'number of refused cash-outs per day in Jakarta after which a wallet gets no more',
     fallback: '3',
   }),
   CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: integer({
+    least: 1,
+    most: 1_000_000,
     about: 'the same for one bank account, over all wallets',
     fallback: '3',
   }),
   ACCOUNT_CHECKS_DAY_MAX: integer({
+    least: 0,
+    most: 1_000_000,
     about: 'limit on the account checks of all wallets per day in Jakarta; the provider may charge for each',
     fallback: '2000',
   }),
   BALANCE_LOW_IDR: amount({
+    least: 0n,
+    most: 10n ** 15n,
     about: 'alert when uncommitted rupiah at the provider falls below this (whole rupiah)',
     fallback: '50000000',
   }),
   BALANCE_EVERY_MS: durationMs({
     about: "interval between readings of the provider's balance",
     fallback: '15000',
-  }),
-  BALANCE_READING_MAX_MS: durationMs({
-    about: 'maximum age of the balance reading for a cash-out',
-    fallback: '300000',
-  }),
-  CHANNELS_REFRESH_MS: durationMs({
-    about: 'maximum age of the bank list',
-    fallback: '3600000',
   }),
   RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
@@ -116,6 +122,11 @@ export const fields = {
 }
 
 export type Config = ConfigOf<typeof fields>
+
+/** Maximum age, in ms, of the balance reading for a cash-out. */
+export const balanceReadingMaxMs = 300_000
+/** Maximum age, in ms, of the bank list. */
+export const channelsRefreshMs = 3_600_000
 
 export const closedMicroMaxOf = (config: {
   readonly cashoutClosedDayMaxUsd: bigint

@@ -10,7 +10,7 @@ import { startKeeping } from '#shared/ledger/keeping'
 import { answersOf } from './answers'
 import { assemble, messagesOf, startLoops } from './assemble'
 import { limits } from './cashout'
-import { fields, payoutApisOf } from './config'
+import { balanceReadingMaxMs, channelsRefreshMs, fields, payoutApisOf } from './config'
 import { positions } from './ledger/tables'
 import { unsealWith } from './person/unseal'
 import { openSandboxPayouts } from './providers/sandbox/client'
@@ -43,13 +43,13 @@ await runService(name, fields, async (config, runtime) => {
     log,
     clock,
   })
-  const reading = { database, provider, clock, log, readingMaxMs: config.balanceReadingMaxMs }
+  const reading = { database, provider, clock, log, readingMaxMs: balanceReadingMaxMs }
   const balance = openBalance(reading)
   const context = assemble(config, {
     database,
     provider,
     balance,
-    channels: openChannels({ provider, refreshMs: config.channelsRefreshMs, clock, log }),
+    channels: openChannels({ provider, refreshMs: channelsRefreshMs, clock, log }),
     safe: openDetailsSafe(config.bankDetailsKeys),
     ask: asker(bus),
     log,

@@ -16,7 +16,7 @@ import { handleUntilDone, untilAnswered, waitUntil } from '#test/support/wait'
 import { answerAccountCheck } from './account-check/check'
 import { assemble, messagesOf } from './assemble'
 import { cashouts } from './cashout.table'
-import { type Config, fields } from './config'
+import { balanceReadingMaxMs, type Config, channelsRefreshMs, fields } from './config'
 import type { Context } from './context'
 import { payoutListing } from './incoming/provider-list'
 import { startRechecking } from './incoming/recheck'
@@ -128,13 +128,13 @@ export async function openFixture(
     accountChecksDayMax: 1_000_000,
   }
   const safe = openDetailsSafe(config.bankDetailsKeys)
-  const channels = openChannels({ provider, refreshMs: config.channelsRefreshMs, clock: Date.now, log })
+  const channels = openChannels({ provider, refreshMs: channelsRefreshMs, clock: Date.now, log })
   const balance = openBalance({
     database,
     provider,
     clock: () => time.clock() + aheadMs,
     log,
-    readingMaxMs: config.balanceReadingMaxMs,
+    readingMaxMs: balanceReadingMaxMs,
   })
   // `unhurried` changes the interval of the assembled context.
   const context: Context & { recheckAfterMs: number } = assemble(config, {

@@ -165,18 +165,26 @@ export const fields = {
     fallback: 'none',
   }),
   RATE_DEVIATION_USE_MAX_BPS: amount({
+    least: 0n,
+    most: 10_000n,
     about: 'maximum difference between sources without a wider spread',
     fallback: useMax.fallback,
   }),
   RATE_DEVIATION_WIDEN_MAX_BPS: amount({
+    least: 0n,
+    most: 10_000n,
     about: 'maximum difference between sources with a wider spread',
     fallback: widenMax.fallback,
   }),
   RATE_DEVIATION_SPREAD_FACTOR: amount({
+    least: 1n,
+    most: 100n,
     about: 'factor of the wider spread, which is widened by the difference of the sources at least',
     fallback: factor.fallback,
   }),
   RATE_JUMP_MAX_BPS: amount({
+    least: 1n,
+    most: 10_000n,
     about: 'maximum change from the last used rate without release by an operator',
     fallback: '400',
   }),
@@ -194,6 +202,8 @@ export const fields = {
     fallback: 'USD/IDR=0,USD/MYR=0',
   }),
   WEEKEND_EXTRA_BPS: amount({
+    least: 0n,
+    most: 5_000n,
     about:
       'extra spread for a rate beyond the weekday maximum; up to three times as much in a longer closure (basis points)',
     fallback: extra.fallback,
@@ -203,10 +213,6 @@ export const fields = {
       about: 'base URL of Frankfurter v2',
       fallback: 'https://api.frankfurter.dev',
     }),
-  ),
-  FRANKFURTER_PROVIDERS: perPair(
-    { about: 'central bank used per pair', fallback: 'USD/IDR=BI,USD/MYR=BNM' },
-    (value) => value,
   ),
   BNM_URL: publicUrl(
     url({

@@ -26,7 +26,7 @@ export const isInPilot = (pilot: Pilot, wallet: string): boolean => pilot === nu
 
 /** Limit in whole US dollars on the sum of all wallets, or `none`. */
 export const limitOfAll = (about: string) =>
-  orWord('none', amount({ about: `${about} (whole US dollars); none: no limit`, fallback: 'none' }))
+  orWord('none', amount({ most: 10n ** 12n, about: `${about} (whole US dollars); none: no limit`, fallback: 'none' }))
 
 /** Returns the limit in 10⁻⁶ AUSD, or null without one. */
 export const microOfAll = (usd: bigint | 'none'): bigint | null => (usd === 'none' ? null : usd * 1_000_000n)

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Field } from '#platform/config'
+import type { Field, Range } from '#platform/config'
 
 type FieldText = { about: string; fallback?: string; secret?: boolean }
 
@@ -82,31 +82,54 @@ export const databaseUrl = (words: FieldText) =>
     return raw.replace(/\/+$/, '')
   })
 
-export const integer = (words: FieldText) =>
-  field('integer', words, (raw) => {
-    const value = Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw))
-    return value
-  })
+/** Returns the value if it is within the range. Throws the bound that it exceeds. */
+export function inRange<T extends number | bigint>(value: T, { least, most }: Range): T {
+  if (value < least) throw new Error(`must be at least ${least}`)
+  if (value > most) throw new Error(`must be at most ${most}`)
+  return value
+}
+
+const greatestInteger = 999_999_999_999_999
+
+export const integer = ({
+  least = 0,
+  most = greatestInteger,
+  ...words
+}: FieldText & { readonly least?: number; readonly most?: number }) => ({
+  ...field('integer', words, (raw) =>
+    inRange(Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw)), { least, most }),
+  ),
+  range: { least, most },
+})
 
 export const percent = (words: FieldText) =>
   field('percent', words, (raw) => Number(mustMatch(/^(?:100|[1-9]?[0-9])$/, '0 to 100')(raw)))
 
-export const durationMs = ({ maxMs, ...words }: FieldText & { readonly maxMs?: number }) => {
-  const whole = integer(words)
-  return {
-    ...whole,
-    type: 'milliseconds',
-    parse: (raw: string) => {
-      const ms = whole.parse(raw)
-      if (maxMs !== undefined && ms > maxMs) throw new Error(`must be at most ${maxMs}`)
-      return ms
-    },
-  }
-}
+const yearMs = 366 * 86_400_000
 
-/** Amount in the smallest unit that its description names. */
-export const amount = (words: FieldText) =>
-  field('amount', words, (raw) => BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)))
+/** Duration from a millisecond to a year, unless it has bounds of its own. */
+export const durationMs = ({
+  minMs = 1,
+  maxMs = yearMs,
+  ...words
+}: FieldText & { readonly minMs?: number; readonly maxMs?: number }) => ({
+  ...integer({ ...words, least: minMs, most: maxMs }),
+  type: 'milliseconds',
+})
+
+const greatestAmount = 10n ** 30n - 1n
+
+/** Amount in the unit that its description names. */
+export const amount = ({
+  least = 0n,
+  most = greatestAmount,
+  ...words
+}: FieldText & { readonly least?: bigint; readonly most?: bigint }) => ({
+  ...field('amount', words, (raw) =>
+    inRange(BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)), { least, most }),
+  ),
+  range: { least, most },
+})
 
 export const oneOf = <const T extends string>(choices: readonly T[], words: FieldText) =>
   field(choices.join(' | '), words, (raw): T => {

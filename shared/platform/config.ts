@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { isPublicSecret } from '#platform/public-secrets'
 
+export type Range = { readonly least: number | bigint; readonly most: number | bigint }
+
 export type Field<T> = {
   readonly type: string
   readonly about: string
   readonly secret: boolean
   readonly fallback?: string
+  /** Least and greatest value of a number. */
+  readonly range?: Range
   /** An empty value is a fault instead of the fallback, which switches a check off. */
   readonly emptyIsFault?: true
   /** Parses a value. The message of its `Error` completes "<NAME> …". `other` reads another variable, unparsed. */

@@ -48,7 +48,7 @@ export const databaseFields = {
     secret: true,
     fallback: '',
   }),
-  DATABASE_POOL: integer({ about: 'maximum number of Postgres connections', fallback: '8' }),
+  DATABASE_POOL: integer({ least: 1, most: 1_000, about: 'maximum number of Postgres connections', fallback: '8' }),
 }
 
 export type Runtime = {

@@ -37,6 +37,8 @@ export const providerBudget = (fallback: string): Field<number> => {
   const atMost = (most: number) => (calls: number) => (calls > most ? `must be at most ${most}` : undefined)
   return fitting(
     integer({
+      least: 1,
+      most: 1_000_000,
       about: `maximum calls per endpoint and account; the provider allows ${callsMax.live} live, ${callsMax.test} in test mode`,
       fallback,
     }),

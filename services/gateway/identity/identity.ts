@@ -155,11 +155,13 @@ export type RecheckSchedule = {
   readonly forMs: number
 }
 
+const dayMs = 86_400_000
+
 export const scheduleOf = (config: Config): RecheckSchedule => ({
   openMs: config.identityRecheckOpenMs,
-  openForMs: config.identityRecheckOpenForMs,
+  openForMs: 3 * dayMs,
   everyMs: config.identityRecheckMs,
-  forMs: config.identityRecheckForMs,
+  forMs: 30 * dayMs,
 })
 
 export type KnownIdentity = {

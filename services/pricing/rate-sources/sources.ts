@@ -1,4 +1,5 @@
 import type { Clock } from '#platform/clock'
+import type { Pair } from '#shared/money/pair'
 import type { Config, SourceName } from '../config'
 import type { RateSource } from '../rate'
 import { bnmSource } from './bnm'
@@ -7,6 +8,12 @@ import { frankfurterSource } from './frankfurter'
 import { indodaxSource } from './indodax'
 import { openErApiSource } from './open-er-api'
 
+/** Central bank of each pair, by its name at Frankfurter. */
+const centralBanks: ReadonlyMap<Pair, string> = new Map([
+  ['USD/IDR', 'BI'],
+  ['USD/MYR', 'BNM'],
+])
+
 export function sourcesFrom(config: Config, clock: Clock): RateSource[] {
   const deadlineMs = config.rateDeadlineMs
   const all: Record<SourceName, () => RateSource> = {
@@ -14,7 +21,7 @@ export function sourcesFrom(config: Config, clock: Clock): RateSource[] {
     frankfurter: () =>
       frankfurterSource({
         url: config.frankfurterUrl,
-        providers: config.frankfurterProviders,
+        providers: centralBanks,
         deadlineMs,
       }),
     bnm: () => bnmSource({ url: config.bnmUrl, session: config.bnmSession, deadlineMs }),
