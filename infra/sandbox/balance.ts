@@ -2,7 +2,7 @@ import { type Account, currencyOf } from './account'
 import { type Context, nowText } from './context'
 import { newId } from './ids'
 import { majorFromMinor } from './money'
-import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './provider/auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './provider/endpoint'
 import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
 import type { Payment, Payout } from './records'
@@ -58,6 +58,6 @@ export function setCash(context: Context, account: Account, minor: bigint): void
   const amountMinor = minor - cashMinor(context, account)
   if (amountMinor === 0n) return
   const createdAt = nowText(context)
-  const id = newId('ownMove')
+  const id = newId(context, 'ownMove')
   context.book.save('ownMoves', { id, account, amountMinor, createdAt, updatedAt: createdAt })
 }

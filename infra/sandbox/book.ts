@@ -1,4 +1,4 @@
-import { type Journal, noJournal, openJournal, readJournal } from './journal'
+import type { Journal } from './journal'
 import type {
   AccountHolder,
   Applicant,
@@ -42,7 +42,8 @@ export type Book = {
   close(): void
 }
 
-export function openBook(path: string | null): Book {
+/** Opens the book with the entries of its journal, if it has one. */
+export function openBook(journal?: Journal): Book {
   const shelves: { [K in Kind]: Shelf<Records[K]> } = {
     sessions: openShelf(),
     requests: openShelf(),
@@ -59,20 +60,19 @@ export function openBook(path: string | null): Book {
     webhooks: openShelf(),
   }
   const shelf = <K extends Kind>(kind: K): Shelf<Records[K]> => shelves[kind]
-  for (const { kind, record } of path ? readJournal(path) : []) {
+  for (const { kind, record } of journal?.entries ?? []) {
     if (Object.hasOwn(shelves, kind)) shelf(kind as Kind).put(record as Records[Kind])
   }
-  const journal: Journal = path ? openJournal(path) : noJournal
   return {
     get: (kind, id) => shelf(kind).get(id),
     all: (kind) => shelf(kind).all(),
     find: (kind, fits) => shelf(kind).findNewest(fits),
     save(kind, record) {
-      journal.append({ kind, record })
+      journal?.append({ kind, record })
       shelf(kind).put(record)
       return record
     },
-    close: () => journal.close(),
+    close: () => journal?.close(),
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Ids } from './ids'
+
 export type Random = {
   hits(probability: number): boolean
   belowMs(limitMs: number): number
@@ -23,6 +25,8 @@ export function openRandom(): Random {
     },
   }
 }
+
+export const randomIds: Ids = { hex: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)).toHex() }
 
 // Mulberry32 (Tommy Ettinger, public domain) is small, and deterministic on every machine.
 function mulberry32(seed: number): () => number {

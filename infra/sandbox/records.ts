@@ -72,11 +72,16 @@ export type Payment = {
   readonly updatedAt: string
 }
 
-/** Statuses that a control set: `status` of the object itself, `listed` of its row in the list of transactions. */
-export type ForcedStatus = { readonly status?: string; readonly listed?: string }
+/**
+ * What a control set: `status` of the object itself, `listed` of its row in the list of transactions. A payment that is
+ * `hidden` is found by no look-up, as shortly after it was made.
+ */
+export type ForcedStatus = { readonly status?: string; readonly listed?: string; readonly hidden?: true }
 
 /** Id by which a refund or dispute names its payment: its own, its request's, or one of an older API; or none. */
-export type Naming = 'payment' | 'request' | 'older' | 'none'
+const namings = ['payment', 'request', 'older', 'none'] as const
+export type Naming = (typeof namings)[number]
+export const isNaming = (word: unknown): word is Naming => namings.includes(word as Naming)
 
 export type Refund = {
   readonly id: string
@@ -92,6 +97,8 @@ export type Refund = {
   readonly metadata: unknown
   /** Absent if the request had no idempotency key. */
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
+  /** Set if the refund's row in the list never has its id. */
+  readonly nameless?: true
   /** Set if the refund stays pending until a control ends it. */
   readonly stays?: true
   readonly forced?: ForcedStatus
@@ -130,6 +137,8 @@ export type Dispute = {
   readonly account: Account
   readonly paymentId: string
   readonly names: Naming
+  /** Currency of the dispute. If absent, it is the account's. */
+  readonly currency?: string
   /** Reference of the payment; null if the dispute has none. */
   readonly referenceId: string | null
   readonly channelCode: string
@@ -171,6 +180,8 @@ export type AccountHolder = {
   readonly id: string
   readonly found: boolean
   readonly name: string | null
+  /** Probability of refusing a payout to the account, as for an unavailable bank. If absent, it is zero. */
+  readonly refuses?: number
 }
 
 /** Top-up or withdrawal by the account's owner. */

@@ -8,8 +8,6 @@ export type SandboxRoute = {
 
 export type Call = BunRequest<string>
 
-export type JsonObject = Record<string, unknown>
-
 type Table = Record<string, Partial<Record<SandboxRoute['method'], SandboxRoute['run']>>>
 
 /** Returns the routes as Bun.serve expects them: by path, then by method. */
@@ -21,6 +19,3 @@ export function routeTable(routes: readonly SandboxRoute[]): Table {
 
 export const param = (call: Call, name: string): string =>
   decodeURIComponent((call.params as Record<string, string>)[name] ?? '')
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
 import type { Account } from '../account'
-import type { Channel, ChannelRow } from './channel'
+import type { PaymentSession } from '../records'
+import { type Channel, type ChannelRow, limitBroken } from './channel'
 import { indonesia } from './indonesia'
 import { malaysia } from './malaysia'
 
@@ -20,3 +21,9 @@ export const channelsOf: Record<Account, readonly Channel[]> = {
 
 export const findChannel = (account: Account, code: string): Channel | undefined =>
   channelsOf[account].find((channel) => channel.code === code)
+
+export const allowedChannels = ({ account, allowedChannels }: PaymentSession): Channel[] =>
+  channelsOf[account].filter(({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code))
+
+export const payableChannels = (session: PaymentSession): Channel[] =>
+  allowedChannels(session).filter((channel) => !limitBroken(channel, session.amountMinor))

@@ -1,8 +1,8 @@
 import type { Context } from '../context'
 import { type Control, optionalText, Refusal } from '../controls/control'
-import type { ProviderEndpoint } from '../provider/auth'
+import type { JsonObject } from '../json'
+import type { ProviderEndpoint } from '../provider/endpoint'
 import type { AccountHolder } from '../records'
-import type { JsonObject } from '../route'
 
 /** Holder's name by the last digit of the account number. */
 const names: readonly (string | null)[] = [
@@ -32,6 +32,10 @@ function holderOf({ book }: Context, bank: string, number: string): AccountHolde
   return book.get('holders', id) ?? byNumber
 }
 
+/** Returns the probability of refusing a payout to the account. */
+export const refusalOf = ({ book }: Context, bank: string, number: string): number =>
+  book.get('holders', idOf(bank, number))?.refuses ?? 0
+
 const holderBody = ({ found, name }: AccountHolder) => ({ found, account_holder_name: name })
 
 /** Endpoint of the sandbox alone: the real provider has no proven endpoint for this. */
@@ -52,7 +56,10 @@ export const holderControls = ({ book }: Context): Control[] => [
     run(_id, body) {
       const id = idOf(required(body, 'channel_code'), required(body, 'account_number'))
       const name = optionalText(body, 'holder_name')
-      return holderBody(book.save('holders', { id, found: body.found !== false, name }))
+      const refuses = body.refuses ?? 0
+      if (typeof refuses !== 'number' || !(refuses >= 0 && refuses <= 1))
+        throw new Refusal(400, 'refuses must be a probability from 0 to 1')
+      return holderBody(book.save('holders', { id, found: body.found !== false, name, refuses }))
     },
   },
 ]

@@ -1,6 +1,6 @@
 import { type Account, currencyOf } from '../account'
+import type { JsonObject } from '../json'
 import { minorFromMajor } from '../money'
-import type { JsonObject } from '../route'
 import { Refusal } from './control'
 
 export function amountMinorOf(body: JsonObject, account: Account, otherwiseMinor: bigint): bigint {

@@ -1,11 +1,11 @@
-import { type Context, nowText } from '../context'
+import { type Context, nowText, type SandboxContext } from '../context'
 import { changeFaults, noFaults } from '../faults'
 import { newId } from '../ids'
-import type { JsonObject } from '../route'
+import type { JsonObject } from '../json'
 import { bookBody, webhookBody } from './book-body'
 import { type Control, Refusal } from './control'
 
-export const bookControls = (context: Context): Control[] => [
+export const bookControls = (context: SandboxContext): Control[] => [
   { method: 'GET', path: '/control/faults', run: () => context.faults },
   { method: 'POST', path: '/control/faults', run: (_id, body) => setFaults(context, body) },
   { method: 'DELETE', path: '/control/faults', run: () => setFaults(context, {}) },
@@ -26,7 +26,7 @@ export const bookControls = (context: Context): Control[] => [
 function setFees(context: Context, { bps }: JsonObject): unknown {
   if (typeof bps !== 'number' || !Number.isInteger(bps) || bps < 0 || bps > 10_000)
     throw new Refusal(400, 'bps must be a whole number from 0 to 10000')
-  const tariff = { id: newId('tariff'), since: nowText(context), bps }
+  const tariff = { id: newId(context, 'tariff'), since: nowText(context), bps }
   return context.book.save('tariffs', tariff)
 }
 

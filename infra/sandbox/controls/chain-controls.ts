@@ -1,5 +1,5 @@
 import { createTestClient, http, publicActions } from 'viem'
-import type { Context } from '../context'
+import type { SandboxContext } from '../context'
 import { type Control, Refusal } from './control'
 
 /** Longest step in seconds, which is enough for any term. */
@@ -21,7 +21,7 @@ const follows = {
 }
 
 /** Controls of the local chain's clock, which can only go forward. */
-export const chainControls = ({ config }: Pick<Context, 'config'>): Control[] => [
+export const chainControls = ({ config }: Pick<SandboxContext, 'config'>): Control[] => [
   {
     method: 'POST',
     path: '/control/chain/advance',

@@ -1,12 +1,12 @@
-import type { Context } from '../context'
+import type { SandboxContext } from '../context'
 import { type Bend, decide } from '../identity/decide'
 import { isWallet } from '../identity/link'
 import { verdicts } from '../identity/verdict'
+import type { JsonObject } from '../json'
 import type { IdentityProvider } from '../records'
-import type { JsonObject } from '../route'
 import { type Control, optionalText, Refusal } from './control'
 
-export const identityControls = (context: Context): Control[] => [
+export const identityControls = (context: SandboxContext): Control[] => [
   {
     method: 'POST',
     path: '/control/identity/:id',
@@ -23,7 +23,7 @@ export const identityControls = (context: Context): Control[] => [
   },
 ]
 
-function providerOf({ config }: Context, body: JsonObject): IdentityProvider {
+function providerOf({ config }: SandboxContext, body: JsonObject): IdentityProvider {
   const name = optionalText(body, 'provider') ?? config.identity.provider
   if (name === 'sumsub' || name === 'persona') return name
   throw new Refusal(400, 'provider must be sumsub or persona')

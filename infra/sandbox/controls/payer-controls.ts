@@ -1,10 +1,10 @@
+import { payableChannels } from '../channels/channels'
 import type { Context } from '../context'
-import { payableChannels } from '../pages/channel-list'
+import type { JsonObject } from '../json'
 import { authorizeRequest, captureRequest, expireSession, failRequest, openRequest } from '../provider/payer'
 import { paymentBody, paymentRequestBody } from '../provider/payment'
 import { sessionBody } from '../provider/session'
 import type { PaymentRequest, PaymentSession } from '../records'
-import type { JsonObject } from '../route'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
 
@@ -13,8 +13,10 @@ export const payerControls = (context: Context): Control[] => [
     method: 'POST',
     path: '/control/sessions/:id/pay',
     run(id, body) {
-      // A session can be paid after its end too: a bank settles late, or the payer kept the code.
-      const session = sessionIn(context, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
+      // A session can be paid after its end too: a bank settles late, or the payer kept the code. One that is paid can be
+      // paid again, through a payment request of its own.
+      const paid = body.force === true ? (['COMPLETED'] as const) : []
+      const session = sessionIn(context, id, ['ACTIVE', 'EXPIRED', 'CANCELED', ...paid])
       const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
       const request = shownRequest(context, session) ?? choose(context, session, body)
       return paymentBody(captureRequest(context, request, capturedMinor, optionalText(body, 'sender') ?? undefined))

@@ -1,4 +1,5 @@
 import { type Context, nowText } from '../context'
+import type { JsonObject } from '../json'
 import { chargebackBody, moveChargeback, openChargeback } from '../provider/chargeback'
 import { disputeBody, moveDispute, openDispute } from '../provider/dispute'
 import { captureRequest, expirePayment } from '../provider/payer'
@@ -8,12 +9,12 @@ import {
   type Chargeback,
   type Dispute,
   type ForcedStatus,
+  isNaming,
   type Payment,
   type Refund,
   type TransactionStatus,
   transactionStatuses,
 } from '../records'
-import type { JsonObject } from '../route'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
 
@@ -47,10 +48,12 @@ export const paymentControls = (context: Context): Control[] => [
       const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
       const dueAt = optionalText(body, 'due_date')
       const names = optionalText(body, 'names')
+      const currency = optionalText(body, 'currency')
       const dispute = openDispute(context, payment, {
         amountMinor,
         ...(dueAt === null ? {} : { dueAt }),
-        ...(names === 'older' || names === 'none' ? { names } : {}),
+        ...(currency === null ? {} : { currency }),
+        ...(isNaming(names) && { names }),
       })
       return disputeBody(context, dispute)
     },
@@ -61,7 +64,7 @@ export const paymentControls = (context: Context): Control[] => [
     run(id, body) {
       const dispute = context.book.get('disputes', id)
       if (!dispute) throw new Refusal(404, 'no such dispute')
-      return disputeBody(context, moveDispute(context, dispute, decisionIn(dispute, body)))
+      return disputeBody(context, moveDispute(context, dispute, decisionIn(dispute, body), rowNamesIn(body)))
     },
   },
   {
@@ -134,6 +137,7 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   const stays = optionalText(body, 'status') === 'PENDING'
   const opened = openRefund(context, payment, {
     ...(stays ? { stays } : {}),
+    ...(body.nameless === true ? { nameless: true as const } : {}),
     ...(body.version === 3 ? { version: 3 as const } : {}),
     amountMinor,
     reason: optionalText(body, 'reason') ?? 'REQUESTED_BY_CUSTOMER',
@@ -148,19 +152,30 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
 function chargeBack(context: Context, payment: Payment, body: JsonObject): Chargeback {
   const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
   if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'amount exceeds the payment')
-  const [currency, names] = [optionalText(body, 'currency'), optionalText(body, 'names')]
+  const currency = optionalText(body, 'currency')
+  const names = rowNamesIn(body)
   return openChargeback(context, payment, {
     amountMinor,
     status: statusOf(body) ?? 'SUCCESS',
     ...(currency === null ? {} : { currency }),
-    ...(names === 'payment' || names === 'request' ? { names } : {}),
+    ...(names && { names }),
   })
 }
 
 /** Returns the statuses to force. Statuses that the body omits stay those of the record. */
 function forcedIn(body: JsonObject): ForcedStatus {
   const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
-  return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }
+  return {
+    ...(status === null ? {} : { status }),
+    ...(listed === null ? {} : { listed }),
+    ...(body.hidden === true ? { hidden: true as const } : {}),
+  }
+}
+
+/** Returns the object that the row of a chargeback names, or undefined if the body has none. */
+function rowNamesIn(body: JsonObject): Chargeback['names'] {
+  const names = optionalText(body, 'names')
+  return names === 'payment' || names === 'request' || names === 'dispute' ? names : undefined
 }
 
 /** Returns the change of a dispute. A decision is about all of it, unless the body has an amount. */

@@ -1,5 +1,5 @@
-import { type Context, nowMs, nowText } from '../context'
-import { randomHex } from '../ids'
+import { nowMs, nowText, type SandboxContext } from '../context'
+import { randomIds } from '../random'
 import type { Applicant, IdentityProvider, VendorVerdict } from '../records'
 import { personaEvent } from './persona-event'
 import { sumsubEvent } from './sumsub-event'
@@ -13,7 +13,7 @@ export type Bend = {
   readonly person?: string
 }
 
-export function applicantOf(context: Context, provider: IdentityProvider, wallet: string): Applicant {
+export function applicantOf(context: SandboxContext, provider: IdentityProvider, wallet: string): Applicant {
   const id = `${provider}:${wallet}`
   const known = context.book.get('applicants', id)
   if (known) return known
@@ -21,7 +21,7 @@ export function applicantOf(context: Context, provider: IdentityProvider, wallet
     id,
     provider,
     wallet,
-    providerRef: provider === 'sumsub' ? randomHex(12) : `inq_${randomHex(12)}`,
+    providerRef: provider === 'sumsub' ? randomIds.hex(12) : `inq_${randomIds.hex(12)}`,
     person: null,
     verdict: null,
     standing: null,
@@ -31,7 +31,7 @@ export function applicantOf(context: Context, provider: IdentityProvider, wallet
 
 /** Records a verdict and sends the signed webhook. Returns null if the provider has no such verdict. */
 export function decide(
-  context: Context,
+  context: SandboxContext,
   provider: IdentityProvider,
   wallet: string,
   verdict: Verdict,
@@ -61,7 +61,7 @@ export function decide(
 }
 
 /** Returns the person's other applicants, only decided ones, as at the provider. */
-export function samePerson({ book }: Context, applicant: Applicant): Applicant[] {
+export function samePerson({ book }: SandboxContext, applicant: Applicant): Applicant[] {
   const { id, person, provider } = applicant
   if (person === null) return []
   return book
@@ -80,7 +80,7 @@ function standingAfter({ standing }: Applicant, next: VendorVerdict, bend: Bend)
 }
 
 // Returns a time later than every earlier decision, because receivers order events by it.
-function strictlyLaterMs(context: Context): number {
+function strictlyLaterMs(context: SandboxContext): number {
   const decidedMs = context.book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
   return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), nowMs(context))
 }

@@ -1,15 +1,15 @@
-import type { Context } from '../context'
-import { randomHex } from '../ids'
+import type { SandboxContext } from '../context'
+import { randomIds } from '../random'
 import type { IdentityProvider } from '../records'
 
 export function openLink(
-  { book, publicUrl }: Context,
+  { book, publicUrl }: SandboxContext,
   provider: IdentityProvider,
   wallet: string,
   lifeMs: number,
 ): string {
   const expiresAt = new Date(Date.now() + lifeMs).toISOString()
-  const link = book.save('links', { id: randomHex(16), provider, wallet, expiresAt })
+  const link = book.save('links', { id: randomIds.hex(16), provider, wallet, expiresAt })
   return `${publicUrl}/identity/${link.id}`
 }
 

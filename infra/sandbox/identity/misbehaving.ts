@@ -1,9 +1,9 @@
-import type { Context } from '../context'
+import type { SandboxContext } from '../context'
 
 type Refuse = (status: number, words: string) => Response
 
 export async function misbehaving(
-  { chance, faults }: Context,
+  { chance, faults }: SandboxContext,
   refuse: Refuse,
   answer: () => Response,
 ): Promise<Response> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { newId } from '../ids'
+import { randomIds } from '../random'
 import type { Applicant, VendorVerdict } from '../records'
 import { personal } from './personal'
 import type { Verdict } from './verdict'
@@ -60,6 +61,6 @@ export function personaEvent(
   const at = new Date(atMs).toISOString()
   const inquiry = inquiryBody(applicant, { verdict, level: template, at })
   const attributes = { name: words.name, 'created-at': at, payload: { data: inquiry } }
-  const data = { type: 'event', id: newId('personaEvent'), attributes }
+  const data = { type: 'event', id: newId({ ids: randomIds }, 'personaEvent'), attributes }
   return { event: words.name, body: JSON.stringify({ data }) }
 }

@@ -1,6 +1,7 @@
-import type { Context } from '../context'
+import type { SandboxContext } from '../context'
+import { isObject } from '../json'
 import type { Applicant } from '../records'
-import { type Call, isObject, param, type SandboxRoute } from '../route'
+import { type Call, param, type SandboxRoute } from '../route'
 import { applicantOf } from './decide'
 import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
@@ -8,7 +9,7 @@ import { inquiryBody } from './persona-event'
 
 const linkLifeMs = 86_400_000
 
-export const personaRoutes = (context: Context): SandboxRoute[] => [
+export const personaRoutes = (context: SandboxContext): SandboxRoute[] => [
   {
     method: 'GET',
     path: '/api/v1/inquiries',
@@ -55,7 +56,7 @@ export const personaRoutes = (context: Context): SandboxRoute[] => [
   },
 ]
 
-const authorized = (request: Call, { config }: Context): boolean =>
+const authorized = (request: Call, { config }: SandboxContext): boolean =>
   request.headers.get('authorization') === `Bearer ${config.identity.secretKey}`
 
 function referenceFrom(body: unknown): unknown {
@@ -67,7 +68,7 @@ function referenceFrom(body: unknown): unknown {
 
 const bodyOf = (applicant: Applicant) => inquiryBody(applicant, applicant.standing ?? null)
 
-function pageOf({ book }: Context, query: URLSearchParams) {
+function pageOf({ book }: SandboxContext, query: URLSearchParams) {
   const reference = query.get('filter[reference-id]')
   const account = query.get('filter[account-id]')
   const statuses = query.get('filter[status]')?.split(',')

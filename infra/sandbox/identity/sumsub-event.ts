@@ -1,4 +1,4 @@
-import { randomHex } from '../ids'
+import { randomIds } from '../random'
 import type { Applicant } from '../records'
 import { personal } from './personal'
 import type { Verdict } from './verdict'
@@ -62,9 +62,9 @@ export function sumsubEvent(
   const { type, reviewStatus, reviewResult } = words[verdict]
   const body = {
     applicantId: applicant.providerRef,
-    inspectionId: randomHex(12),
+    inspectionId: randomIds.hex(12),
     applicantType: 'individual',
-    correlationId: randomHex(16),
+    correlationId: randomIds.hex(16),
     levelName: about.levelName,
     ...(withoutEnvironment.has(type) ? {} : { sandboxMode: about.sandboxMode }),
     externalUserId: applicant.wallet,
@@ -90,7 +90,7 @@ export function applicantBody(
     id: providerRef,
     createdAt: at.replace('+0000', ''),
     clientId: 'sandbox',
-    inspectionId: randomHex(12),
+    inspectionId: randomIds.hex(12),
     externalUserId: wallet,
     info: {
       firstName: personal.firstName,
@@ -101,8 +101,8 @@ export function applicantBody(
     fixedInfo: null,
     ...(verdict === 'deactivated' && { deleted: true }),
     review: {
-      reviewId: randomHex(4),
-      attemptId: randomHex(4),
+      reviewId: randomIds.hex(4),
+      attemptId: randomIds.hex(4),
       attemptCnt: verdict === null ? 0 : 1,
       levelName: standing?.level ?? level,
       createDate: at,
@@ -120,7 +120,7 @@ export const duplicatesBody = (found: readonly Applicant[]): Record<string, unkn
   return {
     answer,
     checkType: 'SIMILAR_SEARCH',
-    id: randomHex(12),
+    id: randomIds.hex(12),
     similarSearchInfo: {
       answer,
       duplicateApplicantHits: found.map(({ providerRef }) => ({

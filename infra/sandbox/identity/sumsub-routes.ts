@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { jsonObject } from '#platform/schema'
-import { type Context, nowMs } from '../context'
-import { randomHex } from '../ids'
+import { nowMs, type SandboxContext } from '../context'
+import { randomIds } from '../random'
 import { type Call, param, type SandboxRoute } from '../route'
 import { applicantOf, samePerson } from './decide'
 import { isWallet, openLink } from './link'
@@ -11,7 +11,7 @@ import { applicantBody, duplicatesBody } from './sumsub-event'
 // Maximum difference between the request's timestamp and the clock, in either direction.
 const clockSkewMaxSeconds = 60
 
-export const sumsubRoutes = (context: Context): SandboxRoute[] => [
+export const sumsubRoutes = (context: SandboxContext): SandboxRoute[] => [
   {
     method: 'POST',
     path: '/resources/sdkIntegrations/levels/-/websdkLink',
@@ -56,13 +56,13 @@ export const sumsubRoutes = (context: Context): SandboxRoute[] => [
   },
 ]
 
-const lookUp = (context: Context, answer: (request: Call) => Response) => (request: Call) =>
+const lookUp = (context: SandboxContext, answer: (request: Call) => Response) => (request: Call) =>
   misbehaving(context, refuse, () => {
     const wrong = signatureFault(request, '', context)
     return wrong ? refuse(401, wrong) : answer(request)
   })
 
-function signatureFault(request: Call, body: string, context: Context): string | null {
+function signatureFault(request: Call, body: string, context: SandboxContext): string | null {
   const { appToken, secretKey } = context.config.identity
   const seconds = request.headers.get('x-app-access-ts') ?? ''
   if (request.headers.get('x-app-token') !== appToken) return 'Invalid app token'
@@ -77,4 +77,4 @@ function signatureFault(request: Call, body: string, context: Context): string |
 }
 
 const refuse = (code: number, description: string): Response =>
-  Response.json({ description, code, correlationId: randomHex(16) }, { status: code })
+  Response.json({ description, code, correlationId: randomIds.hex(16) }, { status: code })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Context } from '../context'
+import type { SandboxContext } from '../context'
 import type { SandboxRoute } from '../route'
 import { notice } from './layout'
 
@@ -9,7 +9,7 @@ const folder = join(import.meta.dir, '../../reference-app/page')
  * Routes of the reference app, which is built on the first request. Its origin differs from those of gateway and chain,
  * as for any app.
  */
-export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
+export function appRoutes({ config, publicUrl }: SandboxContext): SandboxRoute[] {
   if (!config.referenceApp) return [{ method: 'GET', path: '/app', run: landing }]
   const { gatewayUrl, rpcUrl } = config.referenceApp
   let built: Promise<string> | undefined

@@ -1,6 +1,6 @@
 import { currencyOf } from '../account'
 import { type Channel, type ChannelType, limitBroken } from '../channels/channel'
-import { channelsOf } from '../channels/channels'
+import { allowedChannels, payableChannels } from '../channels/channels'
 import { formatMoney } from '../money'
 import type { PaymentSession } from '../records'
 import { type Html, html } from './html'
@@ -15,12 +15,6 @@ const titles: Record<ChannelType, string> = {
   'OVER THE COUNTER': 'Over the counter',
   PAYLATER: 'Pay later',
 }
-
-const allowedChannels = ({ account, allowedChannels }: PaymentSession): Channel[] =>
-  channelsOf[account].filter(({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code))
-
-export const payableChannels = (session: PaymentSession): Channel[] =>
-  allowedChannels(session).filter((channel) => !limitBroken(channel, session.amountMinor))
 
 export function channelList(session: PaymentSession): Html {
   const channels = allowedChannels(session)

@@ -1,7 +1,7 @@
+import { payableChannels } from '../channels/channels'
 import type { Context } from '../context'
 import { authorizeRequest, captureRequest, failRequest, openRequest } from '../provider/payer'
 import { type Call, param, type SandboxRoute } from '../route'
-import { payableChannels } from './channel-list'
 import { checkoutPage } from './checkout'
 import { notice } from './layout'
 

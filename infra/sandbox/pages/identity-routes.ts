@@ -1,4 +1,4 @@
-import type { Context } from '../context'
+import type { SandboxContext } from '../context'
 import { decide } from '../identity/decide'
 import type { Verdict } from '../identity/verdict'
 import type { IdentityLink } from '../records'
@@ -36,7 +36,7 @@ const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string
   ],
 ])
 
-export const identityRoutes = (context: Context): SandboxRoute[] => [
+export const identityRoutes = (context: SandboxContext): SandboxRoute[] => [
   {
     method: 'GET',
     path: '/identity/:id',
@@ -61,7 +61,7 @@ export const identityRoutes = (context: Context): SandboxRoute[] => [
   },
 ]
 
-function withLink(context: Context, request: Call, run: (link: IdentityLink) => Response): Response {
+function withLink(context: SandboxContext, request: Call, run: (link: IdentityLink) => Response): Response {
   const link = context.book.get('links', param(request, 'id'))
   if (link && Date.parse(link.expiresAt) > Date.now()) return run(link)
   const text = 'The link may have expired. Request a new one in the app.'

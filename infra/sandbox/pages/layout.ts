@@ -1,10 +1,10 @@
-import { randomHex } from '../ids'
+import { randomIds } from '../random'
 import { type Html, html, trusted } from './html'
 import { styles } from './styles'
 
 /** Renders a page. `script` must be our own code. */
 export function pageLayout(title: string, main: Html, script = '', status = 200): Response {
-  const nonce = randomHex(16)
+  const nonce = randomIds.hex(16)
   const document = html`<!doctype html>
 <html lang="en">
 <head>

@@ -29,7 +29,7 @@ export function openChargeback(
 ): Chargeback {
   const now = nowText(context)
   return context.book.save('chargebacks', {
-    id: newId('chargeback'),
+    id: newId(context, 'chargeback'),
     account: payment.account,
     requestId: payment.requestId,
     paymentId: payment.id,

@@ -55,3 +55,27 @@ test('a dispute of another account is not found', async () => {
   const { json } = await fixture.control(`payments/${payment.payment_id}/dispute`)
   expect((await fixture.get('MY', `/v1/disputes/${json.id}`)).status).toBe(404)
 })
+
+test('a dispute that is lost takes more if it grows, gives all back once it is won, and takes it again', async () => {
+  const payment = await paid()
+  const opened = (await fixture.control(`payments/${payment.payment_id}/dispute`, { currency: 'USD' })).json
+  expect(opened.currency).toBe('USD')
+  const decide = (status: string, amount: number) => fixture.control(`disputes/${opened.id}`, { status, amount })
+  const rowOf = async () => {
+    const { chargebacks } = await fixture.book()
+    return chargebacks
+      .filter((one: { of_payment: string }) => one.of_payment === payment.payment_id)
+      .map(({ status, amount, currency }: { status: string; amount: number; currency: string }) => [
+        status,
+        amount,
+        currency,
+      ])
+  }
+  await decide('LOST', 50_000)
+  await decide('LOST', 150_000)
+  expect(await rowOf()).toEqual([['SUCCESS', 150_000, 'USD']])
+  await decide('WON', 150_000)
+  expect(await rowOf()).toEqual([['REVERSED', 150_000, 'USD']])
+  await decide('LOST', 150_000)
+  expect(await rowOf()).toEqual([['SUCCESS', 150_000, 'USD']])
+})

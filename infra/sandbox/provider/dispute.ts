@@ -2,9 +2,9 @@ import { currencyOf } from '../account'
 import { type Context, nowMs, nowText } from '../context'
 import { newId } from '../ids'
 import { majorFromMinor } from '../money'
-import type { Dispute, Naming, Payment } from '../records'
-import type { ProviderCall, ProviderEndpoint } from './auth'
-import { openChargeback } from './chargeback'
+import type { Chargeback, Dispute, Naming, Payment } from '../records'
+import { moveChargeback, openChargeback } from './chargeback'
+import type { ProviderCall, ProviderEndpoint } from './endpoint'
 import { Problem } from './problem'
 import { nameOfPayment } from './refund'
 
@@ -26,7 +26,7 @@ export function disputeBody({ book }: Pick<Context, 'book'>, dispute: Dispute): 
     card_brands: channelCode === 'CARDS' ? 'VISA' : null,
     status: dispute.status,
     status_reason: dispute.statusReason,
-    currency: currencyOf[account],
+    currency: dispute.currency ?? currencyOf[account],
     amount: { initial: textOf(amountMinor), terminal: finalMinor === null ? null : textOf(finalMinor) },
     created_at: dispute.createdAt,
     updated_at: dispute.updatedAt,
@@ -47,12 +47,12 @@ export function disputeBody({ book }: Pick<Context, 'book'>, dispute: Dispute): 
 export function openDispute(
   context: Context,
   payment: Payment,
-  ask: Pick<Dispute, 'amountMinor'> & Partial<Pick<Dispute, 'dueAt' | 'names'>>,
+  ask: Pick<Dispute, 'amountMinor'> & Partial<Pick<Dispute, 'dueAt' | 'names' | 'currency'>>,
 ): Dispute {
   const now = nowText(context)
   const names = ask.names ?? context.chance.oneOf<Naming>(['payment', 'request', 'none'])
   const dispute = context.book.save('disputes', {
-    id: newId('dispute'),
+    id: newId(context, 'dispute'),
     account: payment.account,
     paymentId: payment.id,
     names,
@@ -75,23 +75,39 @@ export function openDispute(
 
 /**
  * Changes a dispute. The money of one that is lost is taken back by a chargeback, whose row in the list may name the
- * dispute, the payment or neither.
+ * dispute, the payment or neither, or the object in `names`. A later decision changes that chargeback: its amount, or it is reversed.
  */
 export function moveDispute(
   context: Context,
   dispute: Dispute,
   change: Partial<Pick<Dispute, 'status' | 'statusReason' | 'finalMinor' | 'dueAt'>>,
+  names?: Chargeback['names'],
 ): Dispute {
   const moved = context.book.save('disputes', { ...dispute, ...change, updatedAt: nowText(context) })
-  const { status, finalMinor, amountMinor, id: disputeId } = moved
-  const payment = context.book.get('payments', moved.paymentId)
-  if (status === 'LOST' && dispute.status !== 'LOST' && payment) {
-    const names = context.chance.oneOf(['dispute', 'payment', undefined] as const)
-    const ask = { amountMinor: finalMinor ?? amountMinor, status: 'SUCCESS', disputeId } as const
-    openChargeback(context, payment, { ...ask, ...(names && { names }) })
-  }
+  if (moved.status === 'LOST') takeBack(context, moved, names)
+  if (moved.status === 'WON') giveBack(context, moved)
   tell(context, moved)
   return moved
+}
+
+const chargebackOf = ({ book }: Context, { id }: Dispute) => book.find('chargebacks', (one) => one.disputeId === id)
+
+function takeBack(context: Context, dispute: Dispute, asked: Chargeback['names']): void {
+  const { finalMinor, amountMinor, id: disputeId, paymentId, currency } = dispute
+  const lost = { amountMinor: finalMinor ?? amountMinor, status: 'SUCCESS' } as const
+  const taken = chargebackOf(context, dispute)
+  if (taken?.status === lost.status && taken.amountMinor === lost.amountMinor) return
+  if (taken) return void moveChargeback(context, taken, lost)
+  const payment = context.book.get('payments', paymentId)
+  const names = asked ?? context.chance.oneOf(['dispute', 'payment', undefined] as const)
+  const named = { ...(names && { names }), ...(currency && { currency }) }
+  if (payment) openChargeback(context, payment, { ...lost, disputeId, ...named })
+}
+
+function giveBack(context: Context, dispute: Dispute): void {
+  const taken = chargebackOf(context, dispute)
+  if (taken?.status !== 'SUCCESS') return
+  moveChargeback(context, taken, { amountMinor: taken.amountMinor, status: 'REVERSED' })
 }
 
 function tell(context: Context, dispute: Dispute): void {

@@ -49,6 +49,26 @@ describe('a session that is paid', () => {
     expect((await fixture.control(`sessions/${id}/pay`)).status).toBe(409)
   })
 
+  test('a session that is paid can be forced to be paid again, through another payment request', async () => {
+    const id = await open()
+    const path = `sessions/${id}/pay`
+    const first = (await fixture.control(path, { channel_code: 'QRIS' })).json
+    const again = (await fixture.control(path, { channel_code: 'QRIS', force: true })).json
+    expect(again.payment_request_id).not.toBe(first.payment_request_id)
+    const { payment_id, payment_request_id } = first
+    const session = { status: 'COMPLETED', payment_id, payment_request_id }
+    expect((await fixture.get('ID', `/sessions/${id}`)).json).toMatchObject(session)
+    await fixture.events('payment.capture', 2)
+  })
+
+  test('a payment that is hidden is found by no look-up, until it is shown', async () => {
+    const { payment_id } = (await fixture.control(`sessions/${await open()}/pay`)).json
+    await fixture.control(`payments/${payment_id}/tell`, { hidden: true })
+    expect((await fixture.get('ID', `/v3/payments/${payment_id}`)).status).toBe(404)
+    await fixture.control(`payments/${payment_id}/tell`)
+    expect((await fixture.get('ID', `/v3/payments/${payment_id}`)).status).toBe(200)
+  })
+
   test('a session that is paid sends its two webhooks in both orders', async () => {
     const orders = new Set<string>()
     for (let count = 0; count < 20; count++) {

@@ -1,6 +1,6 @@
 import { findChannel } from '../channels/channels'
 import { type Context, nowText } from '../context'
-import { newId, randomHex } from '../ids'
+import { newId } from '../ids'
 import type { Payment, PaymentRequest, PaymentSession } from '../records'
 import { deliverEvent } from '../webhooks/payment-event'
 import { matchedSender, paymentBody, paymentRequestBody } from './payment'
@@ -12,10 +12,10 @@ export function openRequest(context: Context, session: PaymentSession, channelCo
   const attempts = session.attempts + 1
   const type = findChannel(session.account, channelCode)?.type
   const request = context.book.save('requests', {
-    id: newId('request'),
+    id: newId(context, 'request'),
     account: session.account,
     sessionId: session.id,
-    referenceId: `${session.referenceId}_${randomHex(4)}-${attempts}`,
+    referenceId: `${session.referenceId}_${context.ids.hex(4)}-${attempts}`,
     channelCode,
     amountMinor: session.amountMinor,
     captureMethod: session.captureMethod,
@@ -25,7 +25,9 @@ export function openRequest(context: Context, session: PaymentSession, channelCo
     createdAt: now,
     updatedAt: now,
   })
-  context.book.save('sessions', { ...session, attempts, requestId: request.id, updatedAt: now })
+  // A session that is completed names the payment that completed it.
+  const requestId = session.status === 'COMPLETED' ? session.requestId : request.id
+  context.book.save('sessions', { ...session, attempts, requestId, updatedAt: now })
   return request
 }
 
@@ -47,7 +49,7 @@ export function captureRequest(
     ...(sender && { sender }),
     status: 'SUCCEEDED',
     capturedMinor: capturedMinor - short,
-    captureId: newId('capture'),
+    captureId: newId(context, 'capture'),
     capturedAt: now,
     updatedAt: now,
   })
@@ -146,11 +148,11 @@ function authorizedPayment({ book }: Context, request: PaymentRequest): Partial<
   return latest?.status === 'AUTHORIZED' ? latest : {}
 }
 
-const newPayment = ({ chance }: Context, request: PaymentRequest, now: string): Payment => ({
-  id: newId('payment'),
+const newPayment = (context: Context, request: PaymentRequest, now: string): Payment => ({
+  id: newId(context, 'payment'),
   // The payers of virtual accounts are verified for some merchants only.
   ...(findChannel(request.account, request.channelCode)?.type === 'BANK TRANSFER' &&
-    chance.oneOf([{}, { sender: matchedSender }])),
+    context.chance.oneOf([{}, { sender: matchedSender }])),
   account: request.account,
   sessionId: request.sessionId,
   requestId: request.id,

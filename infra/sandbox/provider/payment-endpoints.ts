@@ -1,7 +1,7 @@
 import { currencyOf } from '../account'
 import type { Context } from '../context'
 import { minorFromMajor } from '../money'
-import type { ProviderCall, ProviderEndpoint } from './auth'
+import type { ProviderCall, ProviderEndpoint } from './endpoint'
 import { captureRequest } from './payer'
 import { paymentBody, paymentRequestBody } from './payment'
 import { Problem } from './problem'
@@ -41,7 +41,7 @@ function simulate(context: Context, call: ProviderCall) {
 
 function getPayment({ book, chance, faults }: Context, call: ProviderCall) {
   const payment = book.get('payments', call.id('payment'))
-  const isHidden = chance.hits(faults.api.hidePayments)
+  const isHidden = payment?.forced?.hidden || chance.hits(faults.api.hidePayments)
   if (payment?.account !== call.account || isHidden) throw new Problem('DATA_NOT_FOUND', 'Payment not found')
   const body = paymentBody(payment)
   if (chance.hits(faults.api.failPayments)) return { body: { ...body, status: 'FAILED' } }

@@ -1,9 +1,10 @@
 import { currencyOf } from '../account'
 import { type Bank, banks } from '../channels/bank'
-import { type Context, nowText } from '../context'
+import { refusalOf } from '../channels/holder'
+import type { Context } from '../context'
 import { majorFromMinor } from '../money'
 import type { Payout } from '../records'
-import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './endpoint'
 import { movePayout, openPayout, payoutBody } from './payout'
 import { canonical, payoutFromRequest } from './payout-request'
 import { Problem } from './problem'
@@ -39,13 +40,14 @@ function create(context: Context, { account, headers, body }: ProviderCall): Htt
     (p) => p.account === account && p.version === undefined && p.idempotencyKey === key,
   )
   if (known) return replay(context, known, canonical(body))
-  refuseClosed(context)
-  const payout = openPayout(context, payoutFromRequest(account, key, body, nowText(context)))
-  return { body: payoutBody(payout) }
+  const asked = payoutFromRequest(context, account, key, body)
+  refuseClosed(context, asked)
+  return { body: payoutBody(openPayout(context, asked)) }
 }
 
-export function refuseClosed({ chance, faults }: Context): void {
-  if (chance.hits(faults.api.closedChannels))
+export function refuseClosed(context: Context, { channelCode, accountNumber }: Payout): void {
+  const { chance, faults } = context
+  if (chance.hits(faults.api.closedChannels) || chance.hits(refusalOf(context, channelCode, accountNumber)))
     throw new Problem('CHANNEL_CODE_NOT_SUPPORTED', 'The channel code is not supported')
 }
 

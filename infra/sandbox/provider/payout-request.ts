@@ -1,16 +1,23 @@
 import { type Account, currencyOf } from '../account'
 import { type Bank, banks } from '../channels/bank'
+import { type Context, nowText } from '../context'
 import { newId } from '../ids'
+import { isObject, type JsonObject } from '../json'
 import { minorFromMajor } from '../money'
 import type { Payout } from '../records'
-import { isObject, type JsonObject } from '../route'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
 
 const accountTypes = ['BANK_ACCOUNT', 'MOBILE_NO', 'NATIONAL_ID', 'PASSPORT', 'BUSINESS_REGISTRATION'] as const
 const echoedFields = ['description', 'receipt_notification', 'metadata']
 
-export function payoutFromRequest(account: Account, idempotencyKey: string, body: JsonObject, now: string): Payout {
+export function payoutFromRequest(
+  context: Context,
+  account: Account,
+  idempotencyKey: string,
+  body: JsonObject,
+): Payout {
+  const now = nowText(context)
   const shape = shapeOf(body)
   const referenceId = shape.text('reference_id', { required: true, max: 255 })
   const channelCode = shape.text('channel_code', { required: true })
@@ -30,7 +37,7 @@ export function payoutFromRequest(account: Account, idempotencyKey: string, body
   const bank = banks.find(({ code }) => code === channelCode)
   if (!bank) throw new Problem('CHANNEL_CODE_NOT_SUPPORTED', 'The channel code is not supported')
   return {
-    id: newId('payout'),
+    id: newId(context, 'payout'),
     account,
     idempotencyKey,
     canonicalBody: canonical(body),

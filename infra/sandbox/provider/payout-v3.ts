@@ -2,9 +2,9 @@ import { currencyOf } from '../account'
 import { banks } from '../channels/bank'
 import { swiftCodes } from '../channels/swift'
 import { type Context, nowText } from '../context'
-import { newId } from '../ids'
+import { newId, newUuid } from '../ids'
 import type { Payout } from '../records'
-import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './endpoint'
 import { openPayout, payoutV3Body } from './payout'
 import { refuseClosed } from './payout-endpoints'
 import { canonical, refuseOutside } from './payout-request'
@@ -39,7 +39,7 @@ function create(context: Context, call: ProviderCall): HttpAnswer {
   const { account, headers, body } = call
   refuseOtherVersion(call)
   if (account !== 'ID') throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
-  const key = headers.get('idempotency-key') ?? crypto.randomUUID()
+  const key = headers.get('idempotency-key') ?? newUuid(context.ids)
   if (key.length > 100) throw new Problem('API_VALIDATION_ERROR', 'request/headers idempotency-key is too long')
   const known = context.book.find(
     'payouts',
@@ -51,9 +51,9 @@ function create(context: Context, call: ProviderCall): HttpAnswer {
     const replayed = context.book.save('payouts', { ...known, replays: known.replays + 1 })
     return { body: payoutV3Body(replayed) }
   }
-  refuseClosed(context)
-  const payout = openPayout(context, payoutFrom(context, call, key))
-  return { body: payoutV3Body(payout) }
+  const asked = payoutFrom(context, call, key)
+  refuseClosed(context, asked)
+  return { body: payoutV3Body(openPayout(context, asked)) }
 }
 
 function payoutFrom(context: Context, { account, body }: ProviderCall, key: string): Payout {
@@ -91,7 +91,7 @@ function payoutFrom(context: Context, { account, body }: ProviderCall, key: stri
   refuseOutside(bank, BigInt(amount))
   const now = nowText(context)
   return {
-    id: newId('payoutV3'),
+    id: newId(context, 'payoutV3'),
     version: 3,
     account,
     idempotencyKey: key,

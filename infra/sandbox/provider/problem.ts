@@ -50,9 +50,9 @@ export class Problem extends Error {
     this.details = details
   }
 
-  toResponse(headers: Record<string, string>): Response {
+  toAnswer(): { readonly status: number; readonly body: unknown } {
     const { code, message, details } = this
     const body = { error_code: code, message, ...(details.length > 0 && { errors: details }) }
-    return Response.json(body, { status: statuses[code], headers })
+    return { status: statuses[code], body }
   }
 }

@@ -7,11 +7,11 @@ const windowMs = 60_000
 type Budget = { readonly exceeded: boolean; readonly headers: Record<string, string> }
 
 /** Counts calls per endpoint and account in windows of a minute, as the provider does. */
-export function openRateLimit(): (account: Account, endpoint: string) => Budget {
+export function openRateLimit(clock: () => number): (account: Account, endpoint: string) => Budget {
   const windows = new Map<string, { startedMs: number; calls: number }>()
   return (account, endpoint) => {
     const key = `${account} ${endpoint}`
-    const nowMs = Date.now()
+    const nowMs = clock()
     const known = windows.get(key)
     const fresh = !known || nowMs - known.startedMs >= windowMs
     const current = fresh ? { startedMs: nowMs, calls: 1 } : { ...known, calls: known.calls + 1 }

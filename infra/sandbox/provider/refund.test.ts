@@ -88,6 +88,16 @@ describe('a refund', () => {
   })
 })
 
+test('a refund that is nameless has no id in its row at any reading of the list', async () => {
+  const payment = await paidBy('DANA')
+  await fixture.control(`payments/${payment.payment_id}/refund`, { nameless: true })
+  for (let times = 0; times < 2; times++) {
+    const { data } = (await fixture.get('ID', '/transactions?types=REFUND&limit=50')).json
+    const row = data.find(({ reference_id }: { reference_id: string }) => reference_id === payment.reference_id)
+    expect(row).toMatchObject({ product_id: null, status: 'SUCCESS' })
+  }
+})
+
 describe('the forms of a refund', () => {
   const formOf = async (seed: number) => {
     const payment = await paidBy('DANA')

@@ -80,11 +80,11 @@ export const refundableMinor = (book: Book, payment: Payment): bigint =>
 export function openRefund(
   context: Context,
   payment: Payment,
-  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked' | 'stays' | 'version'>,
+  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked' | 'stays' | 'version' | 'nameless'>,
 ): Refund {
   const now = nowText(context)
   return context.book.save('refunds', {
-    id: newId('refund'),
+    id: newId(context, 'refund'),
     account: payment.account,
     requestId: payment.requestId,
     paymentId: payment.id,

@@ -1,6 +1,6 @@
-import { type Context, nowMs, nowText, planAt } from '../context'
+import { type Context, nowText, planAt } from '../context'
 import type { PaymentSession } from '../records'
-import type { ProviderCall, ProviderEndpoint } from './auth'
+import type { ProviderCall, ProviderEndpoint } from './endpoint'
 import { expireSession } from './payer'
 import { Problem } from './problem'
 import { sessionBody } from './session'
@@ -17,7 +17,7 @@ export const sessionEndpoints: readonly ProviderEndpoint[] = [
 ]
 
 function create(context: Context, { account, body }: ProviderCall) {
-  const session = context.book.save('sessions', sessionFromRequest(context.book, account, body, nowMs(context)))
+  const session = context.book.save('sessions', sessionFromRequest(context, account, body))
   planExpiry(context, session)
   const shown = sessionBody(session, context.publicUrl)
   const isOther = context.chance.hits(context.faults.api.otherCheckout)

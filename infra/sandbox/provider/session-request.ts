@@ -1,21 +1,20 @@
 import { type Account, currencyOf } from '../account'
-import type { Book } from '../book'
 import { findChannel } from '../channels/channels'
+import { type Context, nowMs } from '../context'
 import { newId, newSessionId } from '../ids'
+import { isObject, type JsonObject } from '../json'
 import { minorFromMajor } from '../money'
 import type { PaymentSession } from '../records'
-import { isObject, type JsonObject } from '../route'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
 
 const minuteMs = 60_000
 const defaultLifeMs = 30 * minuteMs
-const shortestLifeMs = 10 * minuteMs
 const countries = ['ID', 'PH', 'VN', 'TH', 'SG', 'MY'] as const
 const currencies = ['IDR', 'PHP', 'VND', 'THB', 'SGD', 'MYR', 'USD'] as const
 const echoedFields = ['items', 'metadata', 'notification_channels', 'channel_properties']
 
-export function sessionFromRequest(book: Book, account: Account, body: JsonObject, nowMs: number): PaymentSession {
+export function sessionFromRequest(context: Context, account: Account, body: JsonObject): PaymentSession {
   const fields = readFields(body)
   refuseUnsupported(account, fields)
   const amountMinor = minorFromMajor(fields.amount ?? 0, currencyOf[account])
@@ -26,16 +25,17 @@ export function sessionFromRequest(book: Book, account: Account, body: JsonObjec
   checkChannels(account, fields.channels, fields.captureMethod)
   checkMetadata(body.metadata)
   checkReturnUrls([fields.successReturnUrl, fields.cancelReturnUrl])
-  const now = new Date(nowMs).toISOString()
+  const openedMs = nowMs(context)
+  const now = new Date(openedMs).toISOString()
   return {
-    id: newSessionId(),
+    id: newSessionId(context),
     account,
     status: 'ACTIVE',
     referenceId: fields.referenceId ?? '',
     amountMinor,
     captureMethod: fields.captureMethod,
     allowedChannels: fields.channels,
-    ...customerFrom(book, account, body),
+    ...customerFrom(context, account, body),
     description: fields.description,
     locale: fields.locale ?? 'en',
     successReturnUrl: fields.successReturnUrl,
@@ -46,7 +46,7 @@ export function sessionFromRequest(book: Book, account: Account, body: JsonObjec
     paymentId: null,
     createdAt: now,
     updatedAt: now,
-    expiresAt: expiryFrom(fields.expiresAt, nowMs),
+    expiresAt: expiryFrom(context, fields.expiresAt, openedMs),
   }
 }
 
@@ -125,17 +125,18 @@ function isReturnUrl(text: string): boolean {
   return protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)
 }
 
-function expiryFrom(text: string | null, nowMs: number): string {
-  if (text === null) return new Date(nowMs + defaultLifeMs).toISOString()
+function expiryFrom({ config: { sessionLifeMinMs } }: Context, text: string | null, openedMs: number): string {
+  if (text === null) return new Date(openedMs + defaultLifeMs).toISOString()
   const expiresMs = Date.parse(text)
-  if (!(expiresMs >= nowMs + shortestLifeMs)) {
-    const message = 'expires_at must be at least 10 minutes in the future'
+  if (!(expiresMs >= openedMs + sessionLifeMinMs)) {
+    const message = `expires_at must be at least ${sessionLifeMinMs / minuteMs} minutes in the future`
     throw new Problem('INVALID_EXPIRY_DATE', message)
   }
   return new Date(expiresMs).toISOString()
 }
 
-function customerFrom(book: Book, account: Account, body: JsonObject) {
+function customerFrom(context: Context, account: Account, body: JsonObject) {
+  const { book } = context
   const shape = shapeOf(body)
   const given = shape.text('customer_id')
   const customer = shape.object('customer')
@@ -166,5 +167,5 @@ function customerFrom(book: Book, account: Account, body: JsonObject) {
     throw new Problem('DUPLICATE_ERROR', message)
   }
   const payerName = names.filter((one) => one !== null).join(' ')
-  return { customerId: newId('customer'), customerReference: reference, payerName }
+  return { customerId: newId(context, 'customer'), customerReference: reference, payerName }
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../route'
+import { isObject, type JsonObject } from '../json'
 import { Problem, type ProblemDetail } from './problem'
 
 export type Shape = {

@@ -2,7 +2,7 @@ import { currencyOf } from '../account'
 import type { Context } from '../context'
 import { minorFromMajor } from '../money'
 import { transactionStatuses } from '../records'
-import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './endpoint'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
@@ -133,7 +133,7 @@ function pageOf(
 function shown(context: Context, row: Transaction): Record<string, unknown> {
   const body = transactionBody(context, row)
   const { api } = context.faults
-  const isNameless = row.type === 'REFUND' && context.chance.hits(api.namelessRefunds)
+  const isNameless = row.nameless || (row.type === 'REFUND' && context.chance.hits(api.namelessRefunds))
   const odd = { created: 0, updated: '0001-01-01T00:00:00Z' }
   return {
     ...body,

@@ -38,6 +38,8 @@ export type Transaction = {
   /** Currency of the row. If absent, it is the account's. */
   readonly currency?: string
   readonly productData: Record<string, unknown> | null
+  /** Set if the row never has the id of its product. */
+  readonly nameless?: true
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -143,6 +145,7 @@ const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => 
   status: refund.forced?.listed ?? refundStatuses[refund.status],
   ...channelOf(refund),
   referenceId: refund.referenceId ?? referenceOfPayment,
+  ...(refund.nameless && { nameless: refund.nameless }),
   amountMinor: refund.amountMinor,
 })
 

@@ -1,4 +1,4 @@
-import { isObject } from '../route'
+import { isObject } from '../json'
 import type { RpcFaults } from './faults'
 import type { ProxyJournal } from './journal'
 

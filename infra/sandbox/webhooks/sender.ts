@@ -1,4 +1,4 @@
-import { type Context, type Draft, nowMs, type Webhooks } from '../context'
+import { type Draft, nowMs, type SandboxContext, type Webhooks } from '../context'
 import type { Webhook, WebhookAttempt } from '../records'
 import { retrySchedule } from './retry-schedule'
 import { signedHeaders } from './signing'
@@ -6,7 +6,7 @@ import { signedHeaders } from './signing'
 const reorderSpanMs = 500
 const answerKeptMax = 2_000
 
-export function openWebhookSender(context: () => Context): Webhooks {
+export function openWebhookSender(context: () => SandboxContext): Webhooks {
   const closing = new AbortController()
   const plan = (webhook: Webhook): void => {
     const dueMs = Date.parse(webhook.nextAttemptAt ?? webhook.createdAt)
@@ -35,7 +35,7 @@ export function openWebhookSender(context: () => Context): Webhooks {
   }
 }
 
-function copiesOf(context: Context, draft: Draft): Webhook[] {
+function copiesOf(context: SandboxContext, draft: Draft): Webhook[] {
   const { drop, duplicate, only, times, newIds } = context.faults.webhooks
   const dropped = (only.length > 0 && !only.includes(draft.event)) || context.chance.hits(drop)
   const copies = dropped ? 1 : times + (context.chance.hits(duplicate) ? 1 : 0)
@@ -52,12 +52,12 @@ function copiesOf(context: Context, draft: Draft): Webhook[] {
   }))
 }
 
-function waitMs({ faults, chance }: Context): number {
+function waitMs({ faults, chance }: SandboxContext): number {
   return faults.webhooks.delayMs + (faults.webhooks.reorder ? chance.belowMs(reorderSpanMs) : 0)
 }
 
 async function deliver(
-  context: Context,
+  context: SandboxContext,
   id: string,
   closing: AbortSignal,
   plan: (webhook: Webhook) => void,
@@ -68,7 +68,7 @@ async function deliver(
   if (after.state === 'pending') plan(after)
 }
 
-async function attempt(context: Context, id: string, closing: AbortSignal): Promise<Webhook | undefined> {
+async function attempt(context: SandboxContext, id: string, closing: AbortSignal): Promise<Webhook | undefined> {
   const webhook = context.book.get('webhooks', id)
   if (!webhook) return undefined
   const made = await handOver(context, webhook, closing)
@@ -78,7 +78,7 @@ async function attempt(context: Context, id: string, closing: AbortSignal): Prom
   return { ...current, attempts: [...current.attempts, made] }
 }
 
-async function handOver(context: Context, webhook: Webhook, closing: AbortSignal): Promise<WebhookAttempt> {
+async function handOver(context: SandboxContext, webhook: Webhook, closing: AbortSignal): Promise<WebhookAttempt> {
   const { config } = context
   const startedMs = Date.now()
   const made = (status: number | null, answer: string): WebhookAttempt => ({

@@ -175,8 +175,10 @@ describe('money reversed after its hold', () => {
   test('freezes the wallet also while a second payment is in review', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
-    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true }).catch(() => {})
-    await refund(id)
+    const { providerPaymentId } = (await fixture.row(id))!
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
+    await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
+    await refund(providerPaymentId!)
     await isFrozen(wallet)
   })
 })
