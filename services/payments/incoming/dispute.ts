@@ -18,7 +18,7 @@ import { paymentIdIn } from '../payment'
 import { findByProviderIds, findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedDispute } from '../provider'
-import { findRefunded } from '../providers/look-up'
+import { findRefunded, isAnother } from '../providers/look-up'
 import { findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomaly, recordAnomaly } from '../schema.store'
 import { fetchChargeOf, matchPayment, type PricedCharge, receiveRefund, withRate } from './receive'
@@ -50,7 +50,10 @@ export async function findDisputed(
   const own = payment?.account === account ? payment : undefined
   const known = await database.read((db) => findKnownCharge(db, own, disputeId))
   const charge = await (known ? provider.findCharge(account, known) : fetchChargeOf(context, own))
-  return charge && { charge, isNamed: known !== undefined }
+  if (!charge) return undefined
+  // guard: a dispute of a payment that is not found yet does not count against another payment
+  if (known === undefined && isAnother(paymentId, charge)) return undefined
+  return { charge, isNamed: known !== undefined }
 }
 
 /** Returns the charge against which the dispute, or a row of the list that names it, was received before. */

@@ -15,7 +15,7 @@ import { isOrderedByUs, paymentIdIn } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
-import { findRefunded as findRefundedCharge, listRefundsOf } from '../providers/look-up'
+import { findRefunded as findRefundedCharge, isAnother, listRefundsOf } from '../providers/look-up'
 import { findOrders, findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
 import { fetchDisputes, receiveDispute } from './dispute'
@@ -257,12 +257,12 @@ async function chargeOf(
   const { provider } = context
   const paymentRequestId = refund?.paymentRequestId ?? row.paymentRequestId
   const paymentId = row.type === 'chargeback' ? row.productId : refund?.paymentId
-  const named = await findRefundedCharge(provider, account, {
-    paymentId: paymentId ?? (await chargeOfOrder(context, row)),
-    paymentRequestId,
-  })
+  const namedId = paymentId ?? (await chargeOfOrder(context, row))
+  const named = await findRefundedCharge(provider, account, { paymentId: namedId, paymentRequestId })
   if (named) return { charge: named, isNamed: true }
   const charge = await fetchChargeOf(context, await ownerOf(context, account, row))
+  // guard: what names a payment that is not found yet does not count against another payment
+  if (charge && isAnother(namedId, charge)) return { charge: undefined, isNamed: true }
   if (paymentRequestId === null) return { charge, isNamed: false }
   // A payment request that is not found yet may belong to another payment for the same promise.
   const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId

@@ -203,6 +203,32 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n, lostHold: null })
   })
 
+  const ways: readonly [what: string, open: (charge: string) => Promise<unknown>][] = [
+    // guard: a refund of a payment that is not found yet does not count against another payment
+    ['a refund', (charge) => fixture.control(`payments/${charge}/refund`, { version: 3 })],
+    ['a chargeback', (charge) => fixture.control(`payments/${charge}/chargeback`, { names: 'payment' })],
+    // guard: a dispute of a payment that is not found yet does not count against another payment
+    ['a dispute', (charge) => fixture.control(`payments/${charge}/dispute`, { names: 'payment' })],
+  ]
+  test.each(ways)(
+    'count for the second payment, although the provider does not find it when %s names it',
+    async (what, open) => {
+      const { id, second } = await paidTwice()
+      await fixture.control(`payments/${second}/tell`, { hidden: true })
+      const made = (await open(second)) as Made
+      const lost = { status: 'LOST', names: 'payment' }
+      if (what === 'a dispute') await fixture.control(`disputes/${made.id}`, lost)
+      const read = () => (what === 'a dispute' ? tell({ ...made, status: 'LOST' } as Made, 'LOST') : fixture.list())
+      await read().catch(() => {})
+      expect((await fixture.row(id))!.refundedMinor).toBe(0n)
+      await fixture.control(`payments/${second}/tell`)
+      await read()
+      await fixture.list()
+      await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n, lostHold: null })
+      expect(await isFrozen(id)).toBe(false)
+    },
+  )
+
   test('raise an alert when the dispute does not identify one of two payments', async () => {
     const { id, second } = await paidTwice()
     await dispute(second)

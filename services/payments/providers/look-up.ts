@@ -22,6 +22,16 @@ export async function findRefunded(
   return byRequest ?? byPayment
 }
 
+const kindOf = (id: string): string => id.slice(0, id.search(/[-_]/) + 1)
+
+/**
+ * Returns true if an id that no look-up finds is that of another payment than the charge. The provider finds a payment a
+ * moment late at times, and then what names it is not about another one of the same promise. Ids of one kind have one
+ * prefix; any other id names no payment.
+ */
+export const isAnother = (id: string | null, { charge }: FetchedCharge): boolean =>
+  id !== null && id !== charge.paymentId && kindOf(id) === kindOf(charge.paymentId)
+
 /**
  * Lists the refunds of a charge; undefined has the meaning that `listRefunds` gives it. The provider names the payment
  * of a refund by ids of several families: its own, that of its payment request, or an older one
