@@ -3,7 +3,10 @@ import { meaningOf, type ProviderRefusal, ProviderUnknown } from '#shared/provid
 const bytesMax = 1_048_576
 
 /** Reads the body of a response. Throws `ProviderUnknown` beyond the size limit. */
-export async function readAnswer(response: Response, endpoint: string): Promise<string> {
+export async function readAnswer(
+  response: { readonly body: AsyncIterable<Uint8Array> | null },
+  endpoint: string,
+): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {

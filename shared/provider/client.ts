@@ -38,6 +38,27 @@ export type ProviderClient = {
   readonly post: <S extends TSchema>(path: string, options: Writing<S>) => Promise<ProviderAnswer<Static<S>>>
 }
 
+/** The parts of a response that the client reads. */
+export type Exchanged = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: (AsyncIterable<Uint8Array> & { cancel?: () => Promise<void> }) | null
+}
+
+/** Sends a request. Throws if no response comes before the deadline. */
+export type Exchange = (
+  url: string,
+  request: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+  deadlineMs: number,
+) => Promise<Exchanged>
+
+const overHttp: Exchange = (url, request, deadlineMs) =>
+  fetch(url, {
+    ...request,
+    redirect: 'manual', // Following a redirect would send the key to its target.
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+
 export type ProviderOptions = {
   /** Base URL for both modes; the key selects test or live mode. */
   baseUrl: string
@@ -49,6 +70,7 @@ export type ProviderOptions = {
   copies?: () => number
   log: Log
   clock?: Clock
+  exchange?: Exchange
 }
 
 /** A call, whose waits and deadlines use `steadyClock`, so that they end in time although a clock is set. */
@@ -90,7 +112,7 @@ export function openProviderClient(options: ProviderOptions): ProviderClient {
       schema: asked.schema,
       endsAt: steadyClock() + (asked.deadlineMs ?? deadlineDefaultMs),
     }
-    return repeat(call, { ...options, limit, theirs })
+    return repeat(call, { exchange: overHttp, ...options, limit, theirs })
   }
   return {
     account: options.account,
@@ -116,6 +138,7 @@ type Means = {
   log: Log
   limit: RateLimit
   theirs: ProviderClock
+  exchange: Exchange
 }
 
 async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>> {
@@ -200,16 +223,11 @@ async function exchangeInTime(call: Call, means: Means): Promise<CallOutcome> {
 
 async function exchange(call: Call, means: Means, deadlineMs: number): Promise<CallOutcome> {
   const { endpoint, url, method, headers, body } = call
-  const response = await fetch(url, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body }),
-    redirect: 'manual', // Following a redirect would send the key to its target.
-    signal: AbortSignal.timeout(deadlineMs),
-  })
+  const request = { method, headers, ...(body === undefined ? {} : { body }) }
+  const response = await means.exchange(url, request, deadlineMs)
   const { status } = response
   if (status === 429) {
-    void response.body?.cancel()
+    void response.body?.cancel?.()
     means.theirs.read(response.headers)
     return { busyForMs: retryAfterMs(response.headers, means.theirs.now()) }
   }

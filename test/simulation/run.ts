@@ -4,13 +4,12 @@ import * as payouts from '../../services/payouts/schema.store'
 import { Chain } from './chain/chain'
 import { bookIn } from './rows/refunds'
 import { audit, type Finding } from './world/audit'
-import { PayoutsProvider } from './world/bank'
 import { Broker } from './world/broker'
 import { type Choices, oneOf } from './world/choices'
 import { enter } from './world/loops'
 import { People } from './world/people'
 import { Pricing } from './world/pricing'
-import { PaymentsProvider, webhooks } from './world/provider'
+import { openProviderIn } from './world/provider'
 import { startRelayer } from './world/relayer'
 import { type Copy, consumersOf, type Surroundings, startPayments, startPayouts } from './world/services'
 import { treasury, type Wallet } from './world/wallets'
@@ -93,14 +92,12 @@ export function runWorld(options: {
   enter(world)
   bookIn(payments.journal)
   const broker = new Broker(world, consumersOf)
-  const send = webhooks(world, (message) => void broker.publish(message))
   const around: Surroundings = {
     world,
     broker,
     chain: new Chain(world, treasury),
     pricing: new Pricing(world),
-    provider: new PaymentsProvider(world, send),
-    bank: new PayoutsProvider(world, send),
+    provider: openProviderIn(world, (message) => void broker.publish(message)),
     drawn: new Map(),
   }
   for (const { address, authorizations } of wallets)

@@ -30,6 +30,7 @@ export const standIns: Readonly<Record<string, string>> = {
   'shared/platform/db/lock.ts': 'rows/listings.ts',
   'shared/platform/db/columns.ts': 'rows/listings.ts',
   'shared/ledger/journal.store.ts': 'rows/journal.ts',
+  'shared/platform/clock.ts': 'world/loops.ts',
   'shared/platform/loop.ts': 'world/loops.ts',
   'shared/platform/bus/publish.ts': 'world/loops.ts',
   'shared/platform/metrics/measures.ts': 'world/measures.ts',

@@ -11,7 +11,7 @@ import type { Cashout } from '../../../services/payouts/cashout.table'
 import { positionOf as positionOfCashout } from '../../../services/payouts/ledger/position'
 import { journal as payoutsJournal, outbox as payoutsOutbox } from '../../../services/payouts/schema.store'
 import { bookedOf, totalsOf } from '../rows/journal'
-import type { Payment, Refund } from './provider'
+import { isCancelled, isPaid, payoutsOf, referenceOf, refundedOf } from './charges'
 import { refOf } from './refs'
 import { laneAddresses } from './relayer'
 import type { Surroundings } from './services'
@@ -36,15 +36,6 @@ export function audit(around: Surroundings): Finding[] {
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n)
 
-const isGone = ({ status }: Refund) => status === 'succeeded'
-
-/** Returns the refunds and disputes of a payment, and all of it if it is void. */
-function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
-  const gone = provider.refundsOf(payment.paymentId).filter(isGone)
-  const voided = payment.void === 'no' ? 0n : (payment.paidMinor ?? 0n)
-  return sum(gone.map(({ refundedMinor }) => refundedMinor)) + voided
-}
-
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
   return Array.from({ length: row.refSequence + 1 }, (_, refSequence) => refOf(refIdOf({ id: row.id, refSequence })))
@@ -58,19 +49,19 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const say = (what: string) => void found.push(`${row.kind} ${row.id} (${row.state}): ${what}`)
   const { provider, world } = around
   // A payment that was cancelled before we knew it is no money.
-  const charges = provider
-    .paymentsOf(row.id)
-    .filter((one) => one.void !== 'cancelled' || one.paymentId === row.providerPaymentId)
-  const own = charges.find(({ paymentId }) => paymentId === row.providerPaymentId)
+  const { book } = provider
+  const paid = book.all('payments').filter((one) => referenceOf(book, one) === row.id)
+  const charges = paid.filter((one) => !isCancelled(one) || one.id === row.providerPaymentId)
+  const own = charges.find(({ id }) => id === row.providerPaymentId)
   const live = liveParts(around, row)
   if (live.length > 1) say(`was credited ${live.length} times`)
   const onChain = sum(live)
   // Of an overpaid settlement only a part counts. Refunds of the charge count for the rest first.
   const isInPart = own && row.overpaidMinor > 0n && row.paidMinor !== null
-  const restMinor = isInPart ? (own.paidMinor ?? 0n) - row.paidMinor! : 0n
-  const goneMinor = own ? refundedOf(around, own) : 0n
+  const restMinor = isInPart ? own.capturedMinor - row.paidMinor! : 0n
+  const goneMinor = own ? refundedOf(book, own) : 0n
   const ownGoneMinor = atLeastZero(goneMinor - restMinor)
-  const worth = own ? worthOf(row, (own.paidMinor ?? 0n) - restMinor, ownGoneMinor) : 0n
+  const worth = own ? worthOf(row, own.capturedMinor - restMinor, ownGoneMinor) : 0n
   const isReversed = (world.rows.reversals.get(row.id)?.lostMicro ?? 0n) > 0n
   if (onChain + row.recoveredMicro > worth && !isReversed && row.writtenOffMicro === 0n)
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
@@ -84,9 +75,9 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   if (own && ownGoneMinor !== row.refundedMinor)
     say(`has refunds of ${row.refundedMinor}, the provider has ${ownGoneMinor}`)
   const others = charges.filter((one) => one !== own && own)
-  const second = restMinor + sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
-  const cancelled = provider.paymentsOf(row.id).filter((one) => one.void === 'cancelled' && one !== own)
-  const secondMax = second + sum(cancelled.map(({ paidMinor }) => paidMinor ?? 0n))
+  const second = restMinor + sum(others.map(({ capturedMinor }) => capturedMinor))
+  const cancelled = paid.filter((one) => isCancelled(one) && one !== own)
+  const secondMax = second + sum(cancelled.map(({ capturedMinor }) => capturedMinor))
   if (row.overpaidMinor < second || row.overpaidMinor > secondMax)
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
@@ -116,9 +107,9 @@ function worthOf(row: PaymentRow, paidMinor: bigint, refundedMinor: bigint): big
 function auditCashout(around: Surroundings, row: Cashout): Finding[] {
   const found: Finding[] = []
   const say = (what: string) => void found.push(`cash-out ${row.id} (${row.state}): ${what}`)
-  const { bank, chain, world } = around
-  const payouts = bank.payoutsOf(row.id)
-  const paid = payouts.filter(({ status }) => status === 'succeeded' || status === 'pending')
+  const { provider, chain, world } = around
+  const payouts = payoutsOf(provider.book, row.id)
+  const paid = payouts.filter(isPaid)
   if (payouts.length > 1) say(`was ordered ${payouts.length} times at the bank`)
   const { contract, latest } = chain
   const nonce = row.authorizationNonce as Hex
@@ -141,9 +132,10 @@ function auditMoney({ provider, world }: Surroundings): Finding[] {
   const { payments, anomalies } = world.rows
   const known = new Set([...payments.values()].map(({ providerPaymentId }) => providerPaymentId))
   const odd = new Set([...anomalies.values()].map(({ object }) => object))
-  return [...provider.payments.values()]
-    .filter((one) => one.void !== 'cancelled')
-    .map(({ paymentId }) => paymentId)
+  return provider.book
+    .all('payments')
+    .filter((one) => !isCancelled(one))
+    .map(({ id }) => id)
     .filter((id) => !known.has(id) && !odd.has(id))
     .map((id) => `charge ${id} belongs to no payment and is no anomaly`)
 }
@@ -157,20 +149,21 @@ function auditMessages({ broker, world }: Surroundings): Finding[] {
   )
 }
 
-function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
+function auditSums({ provider, chain, world }: Surroundings): Finding[] {
   const found: Finding[] = []
   const ofPayments = totalsOf(world.rows, paymentsJournal)
   const ofPayouts = totalsOf(world.rows, payoutsJournal)
   const booked = (name: string) => (ofPayments.get(name) ?? 0n) + (ofPayouts.get(name) ?? 0n)
-  for (const [currency, account] of [
-    ['IDR', 'provider_id'],
-    ['MYR', 'provider_my'],
+  const { book } = provider
+  for (const [currency, account, ofProvider] of [
+    ['IDR', 'provider_id', 'ID'],
+    ['MYR', 'provider_my', 'MY'],
   ] as const) {
-    const came = [...provider.payments.values()].filter((one) => one.currency === currency)
-    const paidOut = [...bank.payouts.values()].filter(({ status }) => status === 'succeeded')
+    const came = book.all('payments').filter((one) => one.account === ofProvider)
+    const paidOut = book.all('payouts').filter(({ status }) => status === 'SUCCEEDED')
     const there =
-      sum(came.map(({ paidMinor }) => paidMinor ?? 0n)) -
-      sum(came.map((one) => refundedOf({ provider } as Surroundings, one))) -
+      sum(came.map(({ capturedMinor }) => capturedMinor)) -
+      sum(came.map((one) => refundedOf(book, one))) -
       (currency === 'IDR' ? sum(paidOut.map(({ amountMinor }) => amountMinor)) : 0n)
     const name = `${account} ${currency}`
     if (booked(name) !== there) found.push(`the books have ${booked(name)} ${name}, not ${there}`)

@@ -1,4 +1,6 @@
+import type { steadyClock as SteadyClock } from '#platform/clock'
 import type { idle as Idle, Loop } from '#platform/loop'
+import { choiceMax } from './choices'
 import type { Process, World } from './world'
 
 // These loops run on the world's clock.
@@ -9,8 +11,12 @@ export function enter(next: World): void {
   world = next
   globalThis.setTimeout = ((run: () => void, ms = 0) => next.after(ms, next.current, run)) as never
   globalThis.clearTimeout = ((entry: never) => next.cancel(entry)) as never
+  Math.random = () => next.choices.draw() / choiceMax
   globalThis.setImmediate = ((run: () => void) => next.after(0, next.current, run)) as never
 }
+
+/** Clock that a change of the machine's clock does not move. */
+export const steadyClock: typeof SteadyClock = () => world?.now ?? 0
 
 const never = new AbortController().signal
 

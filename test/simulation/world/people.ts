@@ -1,3 +1,7 @@
+import { currencyOf } from '#infra/sandbox/account'
+import type { JsonObject } from '#infra/sandbox/json'
+import { majorFromMinor } from '#infra/sandbox/money'
+import type { Naming, Payment, PaymentSession } from '#infra/sandbox/records'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { idFor, messageIdFor, uuidFor } from '#shared/ids'
 import { CheckoutCancel, SettlementCreate, TopupCreate } from '#shared/messages/payments'
@@ -5,11 +9,32 @@ import { CashoutCreate } from '#shared/messages/payouts'
 import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
 import type { Question } from '#shared/messages/topic'
 import type { Transfer } from '../chain/calls'
-import type { Fate } from './bank'
+import { sessionOf } from './charges'
 import { chance, oneOf, pick } from './choices'
-import type { Payment, Session } from './provider'
 import type { Copy, Surroundings } from './services'
 import type { Wallet } from './wallets'
+
+/** Channel codes by country; no country has the unknown one. */
+const codes = {
+  ID: { qr: 'QRIS', bank: 'MANDIRI_VIRTUAL_ACCOUNT', card: 'CARDS', ewallet: 'DANA', unknown: 'NOVELPAY' },
+  MY: { qr: 'DUITNOW_PAY', bank: 'MAYB2U_FPX', card: 'CARDS', ewallet: 'TOUCHNGO', unknown: 'NOVELPAY' },
+} as const
+
+/** Statuses of a void: `listed` only the list shows, `unlisted` only the payment itself. */
+const voids = {
+  listed: { listed: 'VOIDED' },
+  unlisted: { status: 'CANCELED' },
+  cancelled: { status: 'CANCELED', listed: 'VOIDED' },
+} as const
+
+/** Bank accounts by what becomes of a payout to them. */
+const accountNumbers = {
+  pays: '12345678',
+  fails: '123456',
+  reverses: '654321',
+  refuses: '700001',
+  moody: '700002',
+} as const
 
 export class People {
   pending = 0
@@ -20,7 +45,13 @@ export class People {
     /** Period in ms in which flows begin. */
     private readonly beginMs: number,
     private readonly copiesOf: (service: string) => readonly Copy[],
-  ) {}
+  ) {
+    const { control } = around.provider
+    const refuse = (account_number: string, refuses: number) =>
+      control('accounts', { channel_code: 'ID_BCA', account_number, refuses })
+    refuse(accountNumbers.refuses, 1)
+    refuse(accountNumbers.moody, 0.6)
+  }
 
   begin(flow: number): void {
     const { choices } = this.around.world
@@ -110,7 +141,7 @@ export class People {
       const request = { wallet: wallet.address, quoteId: pricing.quote('USD/IDR') }
       this.#ask(SettlementCreate, request, ({ ok }) => {
         if (!ok) return
-        this.#visit(ok.paymentId!, pick(world.choices, ['qr', 'card'] as const))
+        this.#visit(ok.paymentId!, pick(world.choices, ['qr', 'card', 'bank'] as const))
         this.#changeMind('settlement', wallet, ok.paymentId!)
         if (again && chance(world.choices, 500)) {
           world.saw('a second settlement was opened while one was open')
@@ -124,24 +155,44 @@ export class People {
   #visit(paymentId: string, method: 'qr' | 'bank' | 'card'): void {
     const { world, provider } = this.around
     const { choices } = world
-    const session = provider.sessionOf(paymentId)
+    const session = sessionOf(provider.book, paymentId)
     if (!session) return
     const whim = oneOf(choices, 100)
     const channel = pick(choices, [method, method, method, 'ewallet', 'unknown'] as const)
     const inTimeMs = oneOf(choices, 15_000)
-    const pay = (after: number, more: { amountMinor?: bigint } = {}) =>
-      this.#later(after, () => this.#regret(provider.pay(session, channel, more), session))
-    const wrong = { amountMinor: session.amountMinor + (oneOf(choices, 2) === 0 ? 7n : -7n) }
+    const pay = (after: number, amountMinor = session.amountMinor) =>
+      this.#later(after, () => {
+        if (this.#isUnclear(session)) return
+        this.#regret(this.#pay(session, codes[session.account][channel], amountMinor))
+      })
+    const wrongMinor = session.amountMinor + (oneOf(choices, 2) === 0 ? 7n : -7n)
     if (whim < 66) pay(inTimeMs)
     else if (whim < 76) {
       const isWrong = whim === 75
-      pay(41_000 + oneOf(choices, 15_000), isWrong ? wrong : {})
+      pay(41_000 + oneOf(choices, 15_000), isWrong ? wrongMinor : session.amountMinor)
       if (whim < 70) this.#rateMoves(session)
     } else if (whim < 84) {
       pay(inTimeMs)
       pay(inTimeMs + pick(choices, [0, 20_000, 45_000]) + oneOf(choices, 3_000))
-    } else if (whim < 88) pay(inTimeMs, wrong)
+    } else if (whim < 88) pay(inTimeMs, wrongMinor)
     // The other users never pay.
+  }
+
+  /** Pays a checkout; a displayed code stays payable after expiry, and after a payment. */
+  #pay({ id, account, amountMinor: askedMinor }: PaymentSession, code: string, amountMinor: bigint): Payment {
+    const { world, provider } = this.around
+    const { status } = provider.book.get('sessions', id)!
+    if (provider.book.find('payments', ({ sessionId }) => sessionId === id)) world.saw('a checkout was paid twice')
+    if (status === 'EXPIRED' || status === 'CANCELED') world.saw('an expired checkout was paid')
+    if (amountMinor !== askedMinor) world.saw('a checkout was paid with another amount')
+    const amount = majorFromMinor(amountMinor, currencyOf[account])
+    // A merchant of virtual assets must not count the money of a payer whom the bank does not know.
+    const isUnknown = code === codes.ID.bank && chance(world.choices, 300)
+    if (isUnknown) world.saw('a payer was not verified')
+    const asked = { channel_code: code, amount, force: true, ...(isUnknown && { sender: 'UNKNOWN' }) }
+    const { payment_id: paymentId } = provider.control(`sessions/${id}/pay`, asked)
+    world.tell(`${id} is paid by ${code}: ${paymentId}`)
+    return provider.book.get('payments', String(paymentId))!
   }
 
   /** Cancels a checkout before, while or after the user pays. */
@@ -157,8 +208,9 @@ export class People {
     })
   }
 
-  #rateMoves({ currency }: Session): void {
+  #rateMoves({ account }: PaymentSession): void {
     const { world, pricing } = this.around
+    const currency = currencyOf[account]
     const [pair, rate] = currency === 'IDR' ? ['USD/IDR', '16900'] : ['USD/MYR', '440']
     this.#later(20_000, () => {
       pricing.rates.set(pair!, rate!)
@@ -167,108 +219,165 @@ export class People {
   }
 
   /** Regrets a payment before, during or after the hold, whole or in two parts. */
-  #regret(payment: Payment, { amountMinor }: Session): void {
+  #regret(payment: Payment): void {
     const { choices } = this.around.world
+    const { requestMinor, capturedMinor } = payment
     const whim = oneOf(choices, 100)
     if (whim < 66) return
     if (whim < 70) {
       this.#void(payment, pick(choices, ['listed', 'cancelled', 'unlisted'] as const))
       return
     }
-    const isChargeback = whim >= 96
+    const isDispute = whim >= 96
     const rests = [0, 1, 2_000, 12_000, 25_000, 31_000, 60_000]
     const rest = pick(choices, rests)
     const ms = rest < 2 ? rest : rest + oneOf(choices, 4_000)
     if (whim === 96) {
-      this.#later(ms, () => this.#dispute(payment, payment.paidMinor ?? 0n, 'USD'))
+      this.around.world.saw('a dispute was in another currency')
+      this.#later(ms, () => this.#dispute(payment, capturedMinor, { currency: 'USD' }))
       return
     }
-    const parts = whim < 84 ? [amountMinor] : [amountMinor / 3n, amountMinor / 5n]
+    const parts = whim < 84 ? [requestMinor] : [requestMinor / 3n, requestMinor / 5n]
     for (const [place, part] of parts.entries())
       this.#later(ms + place * 9_000, () => {
-        if (part > (payment.paidMinor ?? 0n)) return
-        if (isChargeback) this.#dispute(payment, part)
+        if (part > capturedMinor) return
+        if (part < capturedMinor) this.around.world.saw('a payment was partly refunded')
+        if (isDispute) this.#dispute(payment, part)
         else this.#refund(payment, part)
       })
     if (whim === 99)
       this.#later(ms + 18_000, () => {
         this.around.world.saw('a payment was disputed and refunded')
-        this.#refund(payment, payment.paidMinor ?? 0n)
+        this.#refund(payment, capturedMinor)
       })
+  }
+
+  /** Executes a control of the provider. Returns the id of the refund, dispute or chargeback. */
+  #has(path: string, body: JsonObject = {}): string {
+    const { world, provider } = this.around
+    world.tell(`the provider: ${path} ${JSON.stringify(body)}`)
+    const made = provider.control(path, body)
+    return String(made.refund_id ?? made.id)
   }
 
   /** Refunds a payment; the refund is final at once or later, in either direction. */
   #refund(payment: Payment, part: bigint): void {
+    const { id, account } = payment
     const { world, provider } = this.around
     const { choices } = world
     const fate = oneOf(choices, 100)
     const ms = 3_000 + oneOf(choices, 40_000)
-    if (fate < 60) {
-      provider.refund(payment, part, false)
-      return
-    }
+    const nameless = chance(choices, 100) && !this.#isOneOfTwo(payment)
+    if (nameless) world.saw('a refund was listed without its id')
+    const amount = majorFromMinor(part, currencyOf[account])
+    const asked = { amount, nameless, version: chance(choices, 120) ? 3 : 2 }
+    const open = (more: JsonObject) => this.#has(`payments/${id}/refund`, { ...asked, ...more })
+    const refundId = open(fate >= 60 && fate < 90 ? { status: 'PENDING' } : {})
+    this.#noteNaming(provider.book.get('refunds', refundId)?.names)
+    if (fate < 60) return
     if (fate < 90) {
       world.saw('a refund was pending')
-      const first = fate < 80 ? 'pending' : 'unknown'
-      const refund = provider.refund(payment, part, false, first)
-      const last = fate < 70 ? 'dead' : 'succeeded'
-      this.#later(ms, () => provider.become(refund, { status: last }))
+      if (fate >= 80) this.#has(`refunds/${refundId}/tell`, { status: 'REQUIRES_ACTION' })
+      this.#later(ms, () => this.#has(`refunds/${refundId}/${fate < 70 ? 'fail' : 'succeed'}`))
       return
     }
-    const refund = provider.refund(payment, part, false)
     this.#later(ms, () => {
       world.saw('a refund bounced')
-      provider.become(refund, { status: 'dead' })
+      this.#has(`refunds/${refundId}/fail`)
     })
   }
 
-  #dispute(payment: Payment, part: bigint, currency = payment.currency): void {
+  /** Returns true if a refund or dispute does not name its payment, so that only an operator could tell it from another. */
+  #isUnclear({ id }: PaymentSession): boolean {
+    const { book } = this.around.provider
+    const isIts = ({ paymentId }: { paymentId: string }) => book.get('payments', paymentId)?.sessionId === id
+    return (
+      book.all('refunds').some((one) => one.nameless && isIts(one)) ||
+      [...book.all('disputes'), ...book.all('chargebacks')].some((one) => one.names !== 'payment' && isIts(one))
+    )
+  }
+
+  /** Returns true if only an operator could say which payment a refund or dispute without its names is about. */
+  #isOneOfTwo({ sessionId }: Payment): boolean {
+    const { book } = this.around.provider
+    return book.all('payments').filter((one) => one.sessionId === sessionId).length > 1
+  }
+
+  #noteNaming(names: Naming | undefined): void {
+    if (names !== 'payment') this.around.world.saw('a refund or dispute named its payment by another id')
+  }
+
+  /** Disputes a payment. The provider announces the dispute, or only its list has the chargeback. */
+  #dispute(payment: Payment, part: bigint, more: JsonObject = {}): void {
+    const { id, account, capturedMinor } = payment
     const { world, provider } = this.around
     const { choices } = world
     const fate = oneOf(choices, 100)
     const ms = 3_000 + oneOf(choices, 30_000)
-    const first = fate < 80 ? 'succeeded' : 'pending'
-    const dispute = provider.refund(payment, part, true, first, currency)
+    const majorOf = (minor: bigint) => majorFromMinor(minor, currencyOf[account])
+    const asked = { amount: majorOf(part), ...(this.#isOneOfTwo(payment) && { names: 'payment' }), ...more }
+    const isAnnounced = chance(choices, 600)
+    const [lost, won] = isAnnounced ? ['LOST', 'WON'] : ['SUCCESS', 'REVERSED']
+    const isLostAtOnce = fate < 80
+    world.saw('a payment was charged back')
+    let path: string
+    if (isAnnounced) {
+      path = `disputes/${this.#has(`payments/${id}/dispute`, asked)}`
+      this.#noteNaming(provider.book.get('disputes', path.slice('disputes/'.length))?.names)
+      if (isLostAtOnce) this.#has(path, { ...asked, status: lost })
+    } else {
+      const status = isLostAtOnce ? lost : 'PENDING'
+      path = `chargebacks/${this.#has(`payments/${id}/chargeback`, { ...asked, status })}`
+    }
     if (fate < 30) return
     if (fate < 50) {
       this.#later(ms, () => {
         world.saw('a dispute grew')
-        provider.become(dispute, { refundedMinor: payment.paidMinor ?? part })
+        this.#has(path, { ...asked, status: lost, amount: majorOf(capturedMinor) })
       })
       return
     }
     this.#later(ms, () => {
       world.saw('a dispute was won')
-      provider.become(dispute, { status: 'dead' })
+      this.#has(path, { ...asked, status: won })
     })
     if (fate < 70) return
     this.#later(2 * ms, () => {
       world.saw('a dispute was won and lost again')
-      provider.become(dispute, { status: 'succeeded' })
+      this.#has(path, { ...asked, status: lost })
     })
   }
 
   /** Voids a payment, sometimes temporarily. A void that only its own endpoint shows is listed later. */
-  #void(payment: Payment, how: 'listed' | 'cancelled' | 'unlisted'): void {
-    const { world, provider } = this.around
+  #void({ id }: Payment, how: keyof typeof voids): void {
+    const { world } = this.around
     const { choices } = world
     const ms = oneOf(choices, 45_000)
     const lastMs = ms + 5_000 + oneOf(choices, 30_000)
     const isTakenBack = chance(choices, 350)
-    this.#later(ms, () => provider.void(payment, how))
-    if (isTakenBack) this.#later(lastMs, () => provider.void(payment, 'no'))
-    else if (how === 'unlisted') this.#later(lastMs, () => provider.void(payment, 'cancelled'))
+    this.#later(ms, () => {
+      world.saw('a payment was voided')
+      if (how === 'unlisted') world.saw('a void was not listed at first')
+      this.#has(`payments/${id}/tell`, voids[how])
+    })
+    if (isTakenBack)
+      this.#later(lastMs, () => {
+        world.saw('a void was taken back')
+        this.#has(`payments/${id}/tell`)
+      })
+    else if (how === 'unlisted') this.#later(lastMs, () => this.#has(`payments/${id}/tell`, voids.cancelled))
   }
 
   #cashout(wallet: Wallet, place: number): void {
-    const { world, pricing, bank } = this.around
+    const { world, pricing, provider } = this.around
     const { choices } = world
     const authorization = wallet.authorizations[place]
     if (!authorization) return
     const quoteId = pricing.quote('USD/IDR')
-    const fate = pick<Fate>(choices, ['pays', 'pays', 'pays', 'pays', 'fails', 'reverses', 'refuses', 'is moody'])
-    bank.fates.set(uuidFor('payout', quoteId), fate)
-    const destination = { channelCode: 'ID_BCA', accountNumber: '12345678' }
+    const { pays, fails, reverses, refuses, moody } = accountNumbers
+    const accountNumber = pick(choices, [pays, pays, pays, pays, fails, reverses, refuses, moody])
+    if (accountNumber === moody) provider.late.add(uuidFor('payout', quoteId))
+    const destination = { channelCode: 'ID_BCA', accountNumber }
     const request = {
       wallet: wallet.address,
       quoteId,

@@ -11,6 +11,7 @@ import {
   startLoops as startPaymentsLoops,
 } from '../../../services/payments/assemble'
 import { type Config as PaymentsConfig, fields as paymentsFields } from '../../../services/payments/config'
+import { openXendit as openPayments } from '../../../services/payments/providers/xendit/client'
 import * as payments from '../../../services/payments/schema.store'
 import { answersOf as answersOfPayouts } from '../../../services/payouts/answers'
 import {
@@ -19,15 +20,15 @@ import {
   startLoops as startPayoutsLoops,
 } from '../../../services/payouts/assemble'
 import { type Config as PayoutsConfig, fields as payoutsFields } from '../../../services/payouts/config'
+import { openXendit as openPayouts } from '../../../services/payouts/providers/xendit/client'
 import * as payouts from '../../../services/payouts/schema.store'
 import type { Chain } from '../chain/chain'
-import { bank, type PayoutsProvider } from './bank'
 import type { Broker } from './broker'
 import { databaseOf } from './database'
 import { asking, publishing } from './faults'
 import type { SimulatedBus } from './loops'
 import type { Pricing } from './pricing'
-import type { PaymentsProvider } from './provider'
+import { baseUrl, type Provider, secretKeys } from './provider'
 import { refOf } from './refs'
 import { treasury } from './wallets'
 import type { Process, World } from './world'
@@ -37,8 +38,7 @@ export type Surroundings = {
   readonly broker: Broker
   readonly chain: Chain
   readonly pricing: Pricing
-  readonly provider: PaymentsProvider
-  readonly bank: PayoutsProvider
+  readonly provider: Provider
   /** Drawn AUSD (10⁻⁶) by wallet. */
   readonly drawn: Map<string, bigint>
 }
@@ -180,8 +180,23 @@ const treasuryReading = {
   last: () => ample,
 }
 
+const callsOf = ({ provider }: Surroundings, process: Process) => ({
+  baseUrl,
+  exchange: provider.exchangeOf(process),
+  requestsPerMinute: 60_000, // The sandbox's own limit.
+})
+
+const bank = {
+  code: 'ID_BCA',
+  name: 'BCA',
+  minMinor: 10_000n,
+  maxMinor: 10n ** 12n,
+  incrementMinor: 1n,
+  accountDigits: [6, 20] as const,
+}
+
 export function startPayments(around: Surroundings, process: Process): Copy {
-  const { provider, broker } = around
+  const { broker } = around
   const common = commonOf(around, process)
   const { database, bus, log, clock } = common
   const relay = relayOutbox({ bus, database, outbox: payments.outbox, log })
@@ -191,7 +206,7 @@ export function startPayments(around: Surroundings, process: Process): Copy {
     clock,
     poke: relay.poke,
     treasury: treasuryReading,
-    provider: provider.as(process),
+    provider: openPayments({ ...callsOf(around, process), secretKeys, appUrl: 'https://app', log, clock }),
     ask: askerOf(around, process),
   })
   const handling = paymentsMessages(context)
@@ -218,7 +233,7 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     clock,
     poke: relay.poke,
     ask: askerOf(around, process),
-    provider: around.bank.as(process),
+    provider: openPayouts({ ...callsOf(around, process), secretKey: secretKeys.ID, log, clock }),
     channels,
     balance: { refresh: async () => {}, last: () => known, current: async () => known },
     safe: readable,

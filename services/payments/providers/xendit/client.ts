@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
-import { openProviderClient, type ProviderAnswer, type ProviderClient } from '#shared/provider/client'
+import { type Exchange, openProviderClient, type ProviderAnswer, type ProviderClient } from '#shared/provider/client'
 import { demandSameField, idFrom } from '#shared/provider/field'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
@@ -42,6 +42,7 @@ export function openXendit(options: {
   appUrl: string
   log: Log
   clock?: Clock
+  exchange?: Exchange
 }): PaymentProvider {
   const { secretKeys, appUrl, ...api } = options
   const open = (account: ProviderAccount) => openProviderClient({ ...api, account, secretKey: secretKeys[account] })

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { readBalance } from '#shared/provider/balance'
-import { openProviderClient, type ProviderClient } from '#shared/provider/client'
+import { type Exchange, openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { Evidence, PayoutApis, PayoutOrder, PayoutProvider } from '../../provider'
@@ -32,6 +32,7 @@ export const openXendit = ({
   apis?: PayoutApis
   log: Log
   clock?: Clock
+  exchange?: Exchange
 }): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), apis)
 
 export const xenditPayouts = (client: ProviderClient, apis: PayoutApis = ['v2']): PayoutProvider => ({
