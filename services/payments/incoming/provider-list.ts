@@ -260,13 +260,23 @@ async function chargeOf(
   const namedId = paymentId ?? (await chargeOfOrder(context, row))
   const named = await findRefundedCharge(provider, account, { paymentId: namedId, paymentRequestId })
   if (named) return { charge: named, isNamed: true }
+  const known = await knownChargeOf(context, row)
+  // guard: a refund or dispute that is not found for a moment stays with its payment
+  if (known) return { charge: await provider.findCharge(account, known), isNamed: true }
   const charge = await fetchChargeOf(context, await ownerOf(context, account, row))
-  // guard: what names a payment that is not found yet does not count against another payment
+  // guard: a refund of a payment that is not found yet does not count against another payment
   if (charge && isAnother(namedId, charge)) return { charge: undefined, isNamed: true }
   if (paymentRequestId === null) return { charge, isNamed: false }
   // A payment request that is not found yet may belong to another payment for the same promise.
   const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
   return { charge: isOfRequest ? charge : undefined, isNamed: true }
+}
+
+/** Returns the charge against which the refund or dispute that the row names was received before. */
+async function knownChargeOf({ database }: Context, { productId }: Listed): Promise<string | undefined> {
+  if (productId === null) return undefined
+  const [known] = await database.read((db) => findReportsById(db, [productId]))
+  return known?.providerPaymentId
 }
 
 /** Returns the charge of the refund order that the row's reference names, or null. */

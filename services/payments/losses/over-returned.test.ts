@@ -229,6 +229,23 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     },
   )
 
+  // guard: a refund or dispute that is not found for a moment stays with its payment
+  test('count for the second payment, although its refund is not found when it succeeds', async () => {
+    const { id, second } = await paidTwice()
+    const opened = { status: 'PENDING', version: 3 }
+    const { refund_id: made } = await fixture.control(`payments/${second}/refund`, opened)
+    await fixture.list()
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
+    await fixture.control(`refunds/${made}/succeed`)
+    await fixture.list()
+    const counted = { refundedMinor: 0n, overpaidRefundedMinor: 50_000n }
+    await fixture.becomes(id, counted)
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+    await fixture.list()
+    await fixture.becomes(id, counted)
+    expect(await isFrozen(id)).toBe(false)
+  })
+
   test('raise an alert when the dispute does not identify one of two payments', async () => {
     const { id, second } = await paidTwice()
     await dispute(second)
