@@ -13,8 +13,8 @@ export const sessionOf = (book: Book, paymentId: string): PaymentSession | undef
 export const referenceOf = (book: Book, { sessionId }: Payment): string =>
   book.get('sessions', sessionId)?.referenceId ?? ''
 
-/** Returns true if a payment was cancelled: both its endpoint and the list say so. */
-export const isCancelled = ({ forced }: Payment): boolean => forced?.status !== undefined && forced.listed !== undefined
+/** Returns true if the list says that a payment was cancelled. Unless it was known before, nobody needs to know it. */
+export const isCancelled = ({ forced }: Payment): boolean => forced?.listed !== undefined
 
 const isVoid = ({ forced }: Payment): boolean => forced?.status !== undefined || forced?.listed !== undefined
 

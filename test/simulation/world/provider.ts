@@ -31,7 +31,24 @@ export type Provider = {
 type Publish = (message: { id: string; subject: string; payload: unknown }) => void
 
 /** Wrong answers about a payment, which are over after a moment. */
-const moody: Faults = { ...noFaults, api: { ...noFaults.api, hidePayments: 0.03, failPayments: 0.03 } }
+const moody: Faults = {
+  ...noFaults,
+  api: {
+    ...noFaults.api,
+    hidePayments: 0.03,
+    failPayments: 0.03,
+    hideRefunds: 0.03,
+    hideDisputes: 0.03,
+    oddTimes: 0.02,
+    namelessRefunds: 0,
+    otherCheckout: 0.01,
+    errorRate: 0.01,
+    errorAfterAccept: 0.01,
+    forbidSender: 0.005,
+    forbidList: 0.02,
+    listDelayMs: 4_000,
+  },
+}
 
 export function openProviderIn(world: World, publish: Publish): Provider {
   const { choices } = world
