@@ -5,8 +5,9 @@ import type { Ids } from '#infra/sandbox/ids'
 import type { JsonObject } from '#infra/sandbox/json'
 import { openProvider, type ProviderRequest } from '#infra/sandbox/provider/core'
 import type { Random } from '#infra/sandbox/random'
+import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { Exchange, Exchanged } from '#shared/provider/client'
-import { keptDelivery } from '#shared/provider/delivery'
+import { keptDelivery, readerOf } from '#shared/provider/delivery'
 import { ProviderBusy } from '#shared/provider/problem'
 import { paymentIdIn } from '../../../services/payments/payment'
 import { chance, oneOf } from './choices'
@@ -166,7 +167,7 @@ function openCarrier(world: World, publish: Publish): (draft: Draft) => void {
     const payload = { account, deliveryId, receivedAt, body: kept }
     const reference = referenceIn(body)
     if (reference !== undefined) world.rows.told.add(reference)
-    publish({ id: deliveryId, subject: `webhooks.payments.${account}.${deliveryId}`, payload })
+    publish({ id: deliveryId, subject: paymentsWebhookSubject(account!, readerOf(kept), deliveryId), payload })
   }
   return (draft) => {
     world.tell(`the provider sends ${draft.event}`)

@@ -254,8 +254,8 @@ const hears: Readonly<Record<string, readonly string[]>> = {
 }
 
 export function consumersOf(subject: string): readonly string[] {
-  const [family, kind = '', outcome] = subject.split('.')
-  if (family === 'webhooks') return ['payments', 'payouts']
+  const [family, kind = '', outcome, reader] = subject.split('.')
+  if (family === 'webhooks') return reader ? [reader] : []
   if (family !== 'relay') return []
   return outcome === undefined ? ['chain-relayer'] : (hears[kind] ?? [])
 }
