@@ -17,8 +17,8 @@ bun run test:all --rest         the same without the suites of \`bun run test\`
 
 Proof is run by \`bun run prove\`.`
 
-/** Number of workers. Suites mostly wait, so five keep two cores busy. */
-const workers = Math.min(8, Math.ceil(availableParallelism() * 2.5))
+/** Number of workers. Suites mostly wait, so six keep two cores busy. */
+const workers = Math.min(8, Math.ceil(availableParallelism() * 3))
 /** Deadline in ms for a test that hangs; each wait has its own. */
 const testTimeoutMs = 300_000
 

@@ -23,7 +23,7 @@ export function select(paths: readonly string[], { tiers, patterns }: Selection)
   return paths.filter((path) => wanted.some((part) => path.includes(part)))
 }
 
-/** Returns the durations in seconds that `--update-timings` recorded with five workers. */
+/** Returns the durations in seconds that `--update-timings` recorded with six workers. */
 export function recordedSeconds(paths: readonly string[]): Map<string, number> {
   const { files } = JSON.parse(readFileSync(timingsPath, 'utf8')) as {
     files: Record<string, number>
