@@ -153,6 +153,68 @@ describe('BEGIN travels with the first statement of its transaction', () => {
     }
   })
 
+  test('and if it fails, no statement that was sent together with the first one takes effect', async () => {
+    const client = driver()
+    const insert = (tx: Sql) => tx`insert into kept values ('together unbegun')`
+    // Only a prepared statement is sent without waiting for its description.
+    await client
+      .begin(async (tx) => {
+        await insert(tx as unknown as Sql)
+        throw new Error('back')
+      })
+      .catch(() => {})
+    const words: unknown[] = []
+    const going = client.begin('nonsense', async (tx) => {
+      words.push(...(await Promise.all([1, 2, 3].map(() => outcomeOf(insert(tx as unknown as Sql))))))
+    })
+    expect(await outcomeOf(going)).toMatch(/syntax error/)
+    const ended = expect.stringMatching(/CONNECTION_ENDED/)
+    expect(words).toEqual([expect.stringMatching(/syntax error/), ended, ended])
+    expect(await count('together unbegun')).toBe(0)
+    await client.end({ timeout: 1 })
+  })
+
+  test('and if the connection is lost, no statement of the transaction waits for an answer', async () => {
+    const client = driver()
+    const words: unknown[] = []
+    const going = client.begin(async (tx) => {
+      const [row] = await tx`select pg_backend_pid() as pid`
+      const all = ['select pg_sleep(60)', 'select $1::int', 'select 3'].map((text, at) =>
+        outcomeOf(tx.unsafe(text, at === 1 ? [2] : [])),
+      )
+      await Promise.all([admin`select pg_terminate_backend(${row!.pid}, 5000)`, ...all]).then(([, ...last]) =>
+        words.push(...last),
+      )
+    })
+    await outcomeOf(going)
+    await waitUntil('an answer to each statement', () => words.length === 3)
+    for (const word of words) expect(word).toBeString()
+    await client.end({ timeout: 1 })
+  })
+
+  test.each([
+    ['without values', (tx: Sql) => tx`select word from kept where word = 'none'`],
+    ['with values', (tx: Sql) => tx`select word from kept where word = ${'none'}`],
+  ])('behind the statements of other calls, and each gets its own rows: the first one %s', async (_, find) => {
+    const client = driver()
+    const insert = () => client`insert into kept values ('before')`
+    await insert()
+    for (const isKnown of [false, true]) {
+      const slow = outcomeOf(client`select 1 as slow from pg_sleep(0.05)`)
+      const inserted = outcomeOf(insert())
+      // Both are sent before BEGIN.
+      await Promise.resolve()
+      const rows = client.begin(async (tx) => [await find(tx as unknown as Sql), await tx`select 2 as second`])
+      expect({ isKnown, rows: (await rows).map((found) => [...found]) }).toEqual({
+        isKnown,
+        rows: [[], [{ second: 2 }]],
+      })
+      expect(await slow).toMatchObject({ count: 1, command: 'SELECT' })
+      expect(await inserted).toMatchObject({ count: 1, command: 'INSERT' })
+    }
+    await client.end({ timeout: 1 })
+  })
+
   test('even if the driver cannot send the first one', async () => {
     const client = driver()
     const going = client.begin(async (tx) => {
