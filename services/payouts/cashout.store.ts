@@ -1,6 +1,14 @@
-import { and, asc, eq, getTableColumns, gte, inArray, isNotNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gte, inArray, isNotNull, lt, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
-import { fromNow, isFromAhead, isOneOf, isOver, midnightInJakarta, quotedList } from '#platform/db/columns'
+import {
+  fromNow,
+  isFromAhead,
+  isOneOf,
+  isOver,
+  midnightInJakarta,
+  quotedList,
+  startOfDayInJakarta,
+} from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
@@ -88,15 +96,28 @@ export async function sumToday(db: Db, wallet: `0x${string}`) {
 
 export const lockAccount = (tx: Tx, mark: string) => lockNamed(tx, `account:${mark}`)
 
+type Asked = Pick<Cashout, 'createdAt'>
+
 /**
- * Does the same for a bank account over all wallets. `marks`: its keyed hashes. What a wallet's code has not yet let go
- * counts only for its wallet, so that nobody can use up the limit of another person's account.
+ * Selects the cash-outs of today in Jakarta, or of the day on which a cash-out was asked for: its AUSD may arrive on the
+ * next day, whose sum does not count it.
  */
-export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
+function isOfDay(of?: Asked): SQL | undefined {
+  if (!of) return gte(cashouts.createdAt, midnightInJakarta)
+  const start = startOfDayInJakarta(sql`${of.createdAt.toISOString()}::timestamptz`)
+  return and(gte(cashouts.createdAt, start), lt(cashouts.createdAt, sql`${start} + interval '1 day'`))
+}
+
+/**
+ * Does the same for a bank account over all wallets, on this day or on that of a cash-out. `marks`: its keyed hashes. What
+ * a wallet's code has not yet let go counts only for its wallet, so that nobody can use up the limit of another person's
+ * account.
+ */
+export async function sumDayTo(tx: Tx, marks: readonly string[], of?: Asked) {
   const [row] = await tx
     .select(totals)
     .from(cashouts)
-    .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightInJakarta), not(isUncertain)))
+    .where(and(isOneOf(cashouts.accountMark, marks), isOfDay(of), not(isUncertain)))
   return { ...row!, micro: BigInt(row!.micro) }
 }
 
@@ -123,19 +144,19 @@ export async function sumAllToday(tx: Tx): Promise<bigint> {
 export const lockClosedMarket = (tx: Tx) => lockNamed(tx, 'closed market')
 
 /**
- * Sums the cash-outs of this day in Jakarta at rates of a closed market (10⁻⁶ AUSD), of all wallets and of one, without those
- * that came to nothing. Whatever a wallet's code has not let go counts too, because all of it could be taken at once.
+ * Sums the cash-outs at rates of a closed market (10⁻⁶ AUSD), of all wallets and of one, on this day in Jakarta or on that of a
+ * cash-out, without those that came to nothing. What a wallet's code has not yet let go counts only for its wallet, so that
+ * nobody can use up the limit of all.
  */
-export async function sumClosedToday(tx: Tx, wallet: `0x${string}`) {
+export async function sumClosedOfDay(tx: Tx, wallet: `0x${string}`, of?: Asked) {
+  const isDone = sql`${cashouts.state} not in (${quotedList(undone)})`
+  const sumWhere = (what: SQL) =>
+    sql<string>`coalesce(sum(${cashouts.ausdMicro}) filter (where ${isDone} and ${what}), 0)::text`
   const [row] = await tx
-    .select({
-      micro: totals.micro,
-      ofWallet: sql<string>`coalesce(sum(${cashouts.ausdMicro})
-        filter (where ${cashouts.wallet} = ${wallet} and ${cashouts.state} not in (${quotedList(undone)})), 0)::text`,
-    })
+    .select({ ofAll: sumWhere(not(isUncertain)), ofWallet: sumWhere(eq(cashouts.wallet, wallet)) })
     .from(cashouts)
-    .where(and(isOfClosedMarket(cashouts), gte(cashouts.createdAt, midnightInJakarta)))
-  return { ofAll: BigInt(row!.micro), ofWallet: BigInt(row!.ofWallet) }
+    .where(and(isOfClosedMarket(cashouts), isOfDay(of)))
+  return { ofAll: BigInt(row!.ofAll), ofWallet: BigInt(row!.ofWallet) }
 }
 
 export async function wasPaidTo(tx: Tx, wallet: `0x${string}`, marks: readonly string[]) {

@@ -91,6 +91,7 @@ const reasons = [
   'account_unknown',
   'name_differs',
   'account_limit',
+  'closed_market_limit',
   'bank_unavailable',
   'bank_refused',
   'bank_reversed',

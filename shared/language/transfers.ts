@@ -98,6 +98,11 @@ export const cashoutTexts = {
     id: 'Rekening ini tidak dapat menerima jumlah sebesar itu.',
     ms: 'Akaun ini tidak dapat menerima jumlah sebesar itu.',
   },
+  'cashout.reason.closed_market_limit': {
+    en: 'The limit for cash-outs while the currency market is closed was reached.',
+    id: 'Batas pencairan selama pasar valuta tutup telah tercapai.',
+    ms: 'Had pengeluaran tunai semasa pasaran mata wang ditutup telah dicapai.',
+  },
   'cashout.reason.bank_unavailable': {
     en: 'The bank could not be reached.',
     id: 'Bank tidak dapat dihubungi.',

@@ -74,6 +74,7 @@ export const activityReasons = [
   'account_unknown',
   'name_differs',
   'account_limit',
+  'closed_market_limit',
   'bank_unavailable',
   'bank_refused',
   'bank_reversed',

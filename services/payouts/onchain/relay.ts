@@ -4,8 +4,17 @@ import { fromNow } from '#platform/db/columns'
 import type { Tx } from '#platform/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
-import { takeReasonFrom } from '../cashout'
-import { findCashout, lockAccount, lockCashout, moveCashout, recordCashout, sumTodayTo } from '../cashout.store'
+import { type Reason, takeReasonFrom } from '../cashout'
+import {
+  findCashout,
+  lockAccount,
+  lockCashout,
+  lockClosedMarket,
+  moveCashout,
+  recordCashout,
+  sumClosedOfDay,
+  sumDayTo,
+} from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { decisive, mayArriveLate, mayBePaid, receiveTaken } from '../decide'
@@ -63,9 +72,10 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
     return
   }
   await announceFact(tx, PayoutTaken, cashout)
-  if (step.next === 'taken' && (await isOverLimit(tx, context, cashout))) {
+  const over = step.next === 'taken' ? await limitOver(tx, context, cashout) : undefined
+  if (over) {
     await recordCashout(tx, id, { takeTxHash: txHash })
-    await startReturn(tx, context, cashout, { reason: 'account_limit', failureCode: null })
+    await startReturn(tx, context, cashout, { reason: over, failureCode: null })
     return
   }
   if (step.next === 'taken') {
@@ -77,13 +87,27 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
   await startReturn(tx, context, cashout, { reason: step.reason, failureCode: null })
 }
 
-/** The AUSD of a contract wallet counts for its bank account from its arrival on. */
-async function isOverLimit(tx: Tx, { dayMicroMax }: Context, cashout: Cashout): Promise<boolean> {
-  if (!cashout.signedByContract || cashout.accountMark === null) return false
-  await lockAccount(tx, cashout.accountMark)
-  const today = await sumTodayTo(tx, [cashout.accountMark])
+/**
+ * Returns the limit that arriving AUSD exceeds, on the day on which its cash-out was asked for. That of a contract wallet counts
+ * for its bank account, and for all cash-outs of a closed market, from its arrival on.
+ */
+async function limitOver(
+  tx: Tx,
+  { dayMicroMax, closedMicroMax }: Context,
+  cashout: Cashout,
+): Promise<Reason | undefined> {
+  const { signedByContract, accountMark, ausdMicro, spreadBps, wallet } = cashout
+  if (!signedByContract || accountMark === null) return undefined
+  await lockAccount(tx, accountMark)
+  const ofAccount = await sumDayTo(tx, [accountMark], cashout)
   // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
-  return today.micro + cashout.ausdMicro > dayMicroMax
+  if (ofAccount.micro + ausdMicro > dayMicroMax) return 'account_limit'
+  if (spreadBps >= 0) return undefined
+  await lockClosedMarket(tx)
+  const closed = await sumClosedOfDay(tx, wallet, cashout)
+  // guard: cash-outs of contract wallets while the market is closed are counted when their AUSD arrives
+  if (closed.ofAll + ausdMicro > closedMicroMax.ofAll) return 'closed_market_limit'
+  return undefined
 }
 
 async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {

@@ -1,4 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { midnightInJakarta } from '#platform/db/columns'
 import { type Fixture, openFixture, unlimited } from '../test-support'
 import { openBalance } from '../treasury/balance'
 import { sumPromisedAusd, sumPromisedFiat } from '../treasury/promise.store'
@@ -19,6 +21,23 @@ const from = () => `0xcc${String(++wallets).padStart(38, '0')}`
 const asked = (accountNumber: string, value = payoutMicro) => {
   const wallet = from()
   return fixture.request({ wallet, authorization: { from: wallet, value: String(value) }, bank: { accountNumber } })
+}
+/** Asks at a rate below the reference, as only quotes of a closed market have. */
+const askedClosed = (value = payoutMicro) => ({
+  ...asked(`77${String(++accounts).padStart(8, '0')}`, value),
+  quoteId: fixture.quote('USD/IDR', '16168', -50),
+})
+let accounts = 0
+/** Makes the cash-outs ones that were asked for in the last minute of yesterday in Jakarta. */
+const askedYesterday = (ids: readonly string[]) =>
+  fixture.database.run((db) =>
+    db.execute(sql`update payouts.payouts set created_at = ${midnightInJakarta} - interval '1 minute'
+      where id in ${ids}`),
+  )
+const take = async (ids: readonly string[]) => {
+  for (const id of ids) await fixture.relayed('take', id)
+  const rows = await Promise.all(ids.map((id) => fixture.row(id)))
+  return rows.map(({ state, reason }) => (state === 'returning' ? reason : 'taken'))
 }
 const promised = async () => {
   const since = new Date(fixture.context.clock() + 3_600_000)
@@ -80,6 +99,71 @@ describe('security: a cash-out whose transfer only code of its wallet accepts', 
     expect(await fixture.row(first!)).not.toMatchObject({ state: 'returning' })
     expect(await fixture.row(second!)).toMatchObject({ state: 'returning', reason: 'account_limit' })
     expect(await fixture.sent(second!)).toContain('relay.return')
+  })
+
+  test('counts for its bank account on the day on which it was asked for, also if its AUSD arrives after midnight', async () => {
+    const value = 60_000_000_000n
+    const balance = await balanceFor(1_000_000n)
+    byContract()
+    const ids: string[] = []
+    for (let count = 0; count < 3; count++)
+      ids.push((await fixture.create(asked('5550000006', value), { balance })).ok!.payoutId)
+    await askedYesterday(ids)
+    expect(await take(ids)).toEqual(['taken', 'account_limit', 'account_limit'])
+  })
+
+  describe('while the market of the rupiah is closed', () => {
+    const closedMicroMax = { ofAll: 2n * payoutMicro, ofWallet: 2n * payoutMicro }
+    beforeEach(async () => {
+      // The sums are of the whole table, so earlier cash-outs become ones of an open market.
+      await fixture.database.run((db) => db.execute('update payouts.payouts set spread_bps = 0 where spread_bps < 0'))
+      Object.assign(fixture.context, { closedMicroMax, balance: await balanceFor(1_000_000n) })
+    })
+    const create = async (count: number) => {
+      const answers = []
+      for (let at = 0; at < count; at++) answers.push(await fixture.create(askedClosed()))
+      return answers.map(({ ok }) => ok!.payoutId)
+    }
+
+    test('does not use up the limit of all cash-outs until its AUSD has arrived', async () => {
+      byContract()
+      const ids = await create(3)
+      byKey()
+      const [other] = await create(1)
+      byContract()
+      expect(await take([ids[0]!])).toEqual(['taken'])
+      byKey()
+      expect(await fixture.create(askedClosed())).toEqual({ refused: 'cashout_rate_unavailable' })
+      expect(await take([other!])).toEqual(['taken'])
+    })
+
+    test('counts for the limit of its own wallet at once', async () => {
+      byContract()
+      const wallet = from()
+      const own = () => {
+        const one = askedClosed(2n * payoutMicro)
+        return { ...one, wallet, authorization: { ...one.authorization, from: wallet } }
+      }
+      expect(await fixture.create(own())).toHaveProperty('ok')
+      expect(await fixture.create(own())).toEqual({ refused: 'cashout_rate_unavailable' })
+    })
+
+    // guard: cash-outs of contract wallets while the market is closed are counted when their AUSD arrives
+    test('gets its AUSD back if all cash-outs have reached their limit when the AUSD arrives', async () => {
+      byContract()
+      const ids = await create(3)
+      expect(await take(ids)).toEqual(['taken', 'taken', 'closed_market_limit'])
+      expect(await fixture.sent(ids[2]!)).toContain('relay.return')
+    })
+
+    test('gets its AUSD back above the limit of the day on which it was asked for, after midnight too', async () => {
+      byContract()
+      const ids = await create(4)
+      await askedYesterday(ids)
+      expect(await take(ids)).toEqual(['taken', 'taken', 'closed_market_limit', 'closed_market_limit'])
+      byKey()
+      expect(await fixture.create(askedClosed())).toHaveProperty('ok')
+    })
   })
 
   test('is marked by what the relayer says about its signature', async () => {

@@ -27,10 +27,10 @@ import {
   lockWallet,
   moveCashout,
   sumAllToday,
-  sumClosedToday,
+  sumClosedOfDay,
+  sumDayTo,
   sumTaking,
   sumToday,
-  sumTodayTo,
   wasPaidTo,
 } from '../cashout.store'
 import type { Cashout, NewCashout } from '../cashout.table'
@@ -214,7 +214,7 @@ async function limitAccount(
 ): Promise<Refusal | undefined> {
   // guard: a bank account's cash-outs are counted one after another
   await lockAccount(tx, marks[0]!)
-  const today = await sumTodayTo(tx, marks)
+  const today = await sumDayTo(tx, marks)
   // Refused cash-outs of other wallets to this account must not lock out its owner.
   if (today.givenBack >= givenBackMax.toAccount && !(await wasPaidTo(tx, wallet, marks)))
     return refuse('cashouts_refused_too_many')
@@ -235,7 +235,7 @@ async function limitClosed(
   if (spreadBps >= 0) return undefined
   // guard: cash-outs while the market is closed are counted one after another
   await lockClosedMarket(tx)
-  const today = await sumClosedToday(tx, wallet)
+  const today = await sumClosedOfDay(tx, wallet)
   // guard: cash-outs while the market is closed have a limit of their own
   if (today.ofAll + ausdMicro > closedMicroMax.ofAll) return refuse('cashout_rate_unavailable')
   // guard: a wallet's cash-outs while the market is closed have a limit of their own

@@ -51,7 +51,12 @@ export const isOver = (time: SQLWrapper, longestMs: number, now: SQLWrapper = sq
 export const isFromAhead = (changedAt: SQLWrapper) => sql`${changedAt} > statement_timestamp() + interval '10 seconds'`
 
 /** Start of the current day in Jakarta, where the day of the limits begins that are not about money of another country. */
-export const midnightInJakarta = sql`date_trunc('day', now() at time zone 'Asia/Jakarta') at time zone 'Asia/Jakarta'`
+export const midnightInJakarta = startOfDayInJakarta(sql`now()`)
+
+/** Returns the start of the day in Jakarta that contains the time. */
+export function startOfDayInJakarta(time: SQL): SQL {
+  return sql`date_trunc('day', ${time} at time zone 'Asia/Jakarta') at time zone 'Asia/Jakarta'`
+}
 
 /** Start of the current UTC day. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`

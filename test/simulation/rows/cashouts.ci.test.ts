@@ -115,11 +115,11 @@ test.each([1, 2, 3])(
 test('every stand-in of the store of cash-outs is compared, or returns a constant', () => {
   const sums = [
     'wasPaidTo',
-    'sumTodayTo',
+    'sumDayTo',
     'sumTaking',
     'sumToday',
     'lockClosedMarket',
-    'sumClosedToday',
+    'sumClosedOfDay',
     'lockAllCashouts',
     'sumAllToday',
   ]

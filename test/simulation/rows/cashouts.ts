@@ -87,12 +87,12 @@ export const lockAllCashouts: StandIn<Cashouts['lockAllCashouts']> = async () =>
 export const sumAllToday: StandIn<Cashouts['sumAllToday']> = async () => 0n
 
 /** Stand-in that is constant: no cash-out of the walk is one of a closed market. */
-export const sumClosedToday: StandIn<Cashouts['sumClosedToday']> = async () => ({ ofAll: 0n, ofWallet: 0n })
+export const sumClosedOfDay: StandIn<Cashouts['sumClosedOfDay']> = async () => ({ ofAll: 0n, ofWallet: 0n })
 
 /** Stand-in that is constant: the sums behind these limits are tested on Postgres. */
 export const wasPaidTo: StandIn<Cashouts['wasPaidTo']> = async () => false
 
-export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({
+export const sumDayTo: StandIn<Cashouts['sumDayTo']> = async () => ({
   micro: 0n,
   givenBack: 0,
   inProgress: 0,
