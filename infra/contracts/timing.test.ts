@@ -150,6 +150,35 @@ describe('a pause', () => {
     }
   })
 
+  test.each([
+    // guard: a pause makes no earlier payment timely
+    ['a second before it', -1n],
+    ['a second after it began', 1n],
+    ['in its last second', 3n * day - 1n],
+  ])('a payment made late %s, and relayed after it, is late', async (_, paid) => {
+    const pausedAt = due + hour
+    for (const held of [false, true]) {
+      await fixture.checkpoint()
+      await at(pausedAt)
+      await act('pause')
+      await at(pausedAt + 3n * day)
+      await act('unpause')
+      const sent = await act('repayFor', 2, ausd('50'), { held, paidAt: pausedAt + paid })
+      expect(closedAs(sent)).toBe('Late')
+      expect(await seen()).toMatchObject({ score: 0n })
+      await fixture.rewind()
+    }
+  })
+
+  test('a late part that was relayed before a pause makes a cycle late after it', async () => {
+    await at(due + hour)
+    await act('repay', ausd('49'))
+    await act('pause')
+    await fixture.warp(86_400)
+    await act('unpause')
+    expect(closedAs(await act('repayFor', 2, ausd('1'), { paidAt: due }))).toBe('Late')
+  })
+
   test('a pause delays the default by its length', async () => {
     await pauseFor(5_000n)
     await until(due + 5_000n + grace + recording)

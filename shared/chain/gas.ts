@@ -9,7 +9,7 @@
 export const gasLimits = {
   topUp: 205_000n,
   heldTopUp: 265_000n,
-  repayFor: 220_000n,
+  repayFor: 221_000n,
   heldRepayFor: 310_000n,
   revokeTopUp: 145_000n,
   revokeRepayment: 200_000n,

@@ -170,7 +170,6 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     instead('nonce)', 'authorizer)'),
     instead('values(cashout', 'values({ ...cashout, authorizationNonce: crypto.randomUUID() }'),
   ],
-  "a bank account's cash-outs of contract wallets are counted when their AUSD arrives": never,
   "no cash-out is accepted that the provider's balance does not cover": instead('minor', 'minor * 10n'),
   'a cash-out is accepted only within a minute after it was stored': without('!isOld'),
   'a cash-out that an operator holds is not paid': instead('not(cashouts.heldByOperator)', 'undefined'),

@@ -71,6 +71,7 @@ abstract contract Cycles is Holds {
 
     function _startClock() internal {
         uint40 paused = uint40(_currentPause());
+        (_pool.lastPausedAt, _pool.lastPauseSeconds) = (_pool.pausedSince, paused);
         (_pool.pausedSeconds, _pool.pausedSince) = (_pool.pausedSeconds + paused, 0);
         emit TermsExtended(paused, _next());
     }
@@ -234,7 +235,7 @@ abstract contract Cycles is Holds {
     /// late, not the time at which that payment was relayed.
     function _outcomeOf(Line storage line) private view returns (Outcome) {
         // guard: a late cycle gives no reward
-        if (line.paidAt > _dueAt(line) + _currentPause()) return Outcome.Late;
+        if (_isLate(line)) return Outcome.Late;
         // guard: a cycle with a revoked repayment gives no reward
         if (line.reversed) return Outcome.Reversed;
         // guard: restored debt makes no cycle long enough
@@ -245,6 +246,20 @@ abstract contract Cycles is Holds {
         return tooSoon || line.debtSeconds < _minDebt * _minCycleSeconds
             ? Outcome.Short
             : Outcome.Qualified;
+    }
+
+    /// @dev Returns whether the latest payment came after the due date. The last pause moves that date
+    /// only for payments after its end. One made during it counts as of its start.
+    function _isLate(Line storage line) private view returns (bool) {
+        uint256 paidAt = line.paidAt;
+        uint256 dueAt = _dueAt(line) + _currentPause();
+        (uint256 since, uint256 length) = (_pool.lastPausedAt, _pool.lastPauseSeconds);
+        // guard: a pause makes no earlier payment timely
+        if (paidAt < since + length) {
+            dueAt -= length;
+            if (paidAt > since) paidAt = since;
+        }
+        return paidAt > dueAt;
     }
 
     /// @dev Reverses a repayment: its amount is owed again with the original due date, and its

@@ -11,7 +11,8 @@ abstract contract LendingPool is CollateralPool {
     using SafeCast for uint256;
     using Buckets for Bucket[16];
 
-    /// @dev One storage word, read and written by every draw and repayment.
+    /// @dev Every draw and repayment reads and writes the first storage word, only the end of a cycle reads
+    /// the second.
     struct Pool {
         /// AUSD that can be lent, without freed buckets.
         uint96 free;
@@ -20,6 +21,9 @@ abstract contract LendingPool is CollateralPool {
         /// Total length of the pauses that ended, and start of the current one; 0 if not paused.
         uint40 pausedSeconds;
         uint40 pausedSince;
+        /// Start and length of the last pause that ended.
+        uint40 lastPausedAt;
+        uint40 lastPauseSeconds;
     }
 
     /// @dev Length of a hold before any extension, and distance between possible ends.
