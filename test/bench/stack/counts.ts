@@ -8,7 +8,7 @@ import { scrape } from '../../support/telemetry/metrics'
 export type Counts = {
   /** SQL statements of the services, without begin, commit and rollback. */
   readonly statements: number
-  /** The same with a commit or rollback of each transaction. Its begin travels with its first statement. */
+  /** The same with begin, and commit or rollback. */
   readonly roundTrips: number
   /** Transactions of all databases, committed or not. */
   readonly transactions: number
@@ -42,7 +42,9 @@ export async function readCounts(stack: Stack, sql: Sql): Promise<Counts> {
     sql<Omit<Counts, 'messages' | 'stored' | 'providerCalls'>[]>`
       select
         coalesce(sum(calls) filter (where query !~* '^(begin|commit|rollback)'), 0)::int as statements,
-        coalesce(sum(calls) filter (where query !~* '^(commit|rollback)'), 0)::int as "roundTrips", -- begin stands for its commit
+        -- pg_stat_statements counts no commit, and each transaction has one.
+        coalesce(sum(calls * case when query ~* '^begin' then 2 else 1 end)
+          filter (where query !~* '^(commit|rollback)'), 0)::int as "roundTrips",
         (select sum(xact_commit + xact_rollback)::int from pg_stat_database) as transactions,
         (select sum(fsyncs)::int from pg_stat_io) as syncs
       from pg_stat_statements join pg_user on usesysid = userid
