@@ -1,18 +1,17 @@
 import { type Language, locales } from '#shared/language/language'
+import { countries } from '#shared/money/countries'
 import { dayEndMs } from '#shared/money/day'
 import type { Pair } from '#shared/money/pair'
 
 /** Zones in which times are written. None has daylight saving time. */
-export type Zone = 'UTC' | 'Asia/Jakarta' | 'Asia/Kuala_Lumpur'
+export type Zone = 'UTC' | (typeof countries)[number]['timeZone']
 
-/** Zones of our countries, those of their banks. */
-const zonesByCountry: Readonly<Record<string, Zone>> = { ID: 'Asia/Jakarta', MY: 'Asia/Kuala_Lumpur' }
 /** Zones of readers whose country is unknown or another one: English names UTC, as the interface does. */
 const zonesByLanguage = { en: 'UTC', id: 'Asia/Jakarta', ms: 'Asia/Kuala_Lumpur' } as const
 
 /** Returns the zone in which a user reads every time: that of their country (ISO 3166-1), or else of the language. */
 export const zoneOf = (country: string | null | undefined, language: Language): Zone =>
-  zonesByCountry[country ?? ''] ?? zonesByLanguage[language]
+  countries.find((one) => one.country === country)?.timeZone ?? zonesByLanguage[language]
 
 const zoneNames: Readonly<Record<Zone, Readonly<Record<Language, string>>>> = {
   UTC: { en: 'UTC', id: 'UTC', ms: 'UTC' },

@@ -8,6 +8,8 @@ type Country = {
   readonly account: string
   /** Hours by which midnight is earlier than in UTC, in the zone of its banks, which has no daylight saving time. */
   readonly utcOffsetHours: number
+  /** The same zone, by its name in the IANA database. */
+  readonly timeZone: string
   readonly topupMinMinor: bigint
   /** Least cash-out in the smallest unit, or null if there are no cash-outs to this country. */
   readonly cashoutMinMinor: bigint | null
@@ -20,6 +22,7 @@ export const countries = [
     pair: 'USD/IDR',
     account: 'ID',
     utcOffsetHours: 7,
+    timeZone: 'Asia/Jakarta',
     topupMinMinor: 10_000n,
     cashoutMinMinor: 10_000n,
   },
@@ -29,6 +32,7 @@ export const countries = [
     pair: 'USD/MYR',
     account: 'MY',
     utcOffsetHours: 8,
+    timeZone: 'Asia/Kuala_Lumpur',
     topupMinMinor: 500n,
     cashoutMinMinor: null,
   },

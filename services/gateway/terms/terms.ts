@@ -16,11 +16,13 @@ export type Terms = {
   readonly demand: (wallet: `0x${string}`) => Promise<void>
 }
 
+/** Number of wallets that are remembered as having accepted. */
+const knownMax = 100_000
+
 /** Opens the terms. Without a version there are none to accept. */
 export function openTerms(
   database: Database,
   { termsVersion: version, termsUrl: url }: Pick<Config, 'termsVersion' | 'termsUrl'>,
-  knownMax = 100_000,
 ): Terms {
   if (version === 'none') return { accept: async () => {}, demand: async () => {} }
   const known = new LRUCache<string, true>({ max: knownMax })

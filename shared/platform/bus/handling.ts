@@ -108,7 +108,10 @@ async function react(
   }
   const found = await find?.(value)
   if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)
-  if (found === noNews) return database.run((db) => claimDelivered(db, messaging, consumer, messageId)).then(() => true)
+  if (found === noNews) {
+    await database.run((db) => claimDelivered(db, messaging, consumer, messageId))
+    return true
+  }
   const isNew = await database.transaction(async (tx) => {
     // guard: a claim commits together with its work or not at all
     const claimed = await claimDelivered(tx, messaging, consumer, messageId)
