@@ -27,31 +27,32 @@ const nobody = '0x000000000000000000000000000000000000dEaD'
 
 let anvil: AnvilProcess
 let stack: Stack
-let holding: AsyncDisposable
+let mining: AsyncDisposable
 let person: Person
 let key: Hex
 
 beforeAll(async () => {
-  anvil = await startAnvil(['--block-time', '0.3', ...anvilFlags.filter((_, at) => at > 1 && at < 8)])
-  holding = holdBaseFee(anvil.rpcUrl)
+  anvil = await startAnvil(['--no-mining', ...anvilFlags.filter((_, at) => at > 1 && at < 8)])
+  mining = mineAtLeastFee(anvil.rpcUrl)
   stack = await ownStack({ own: { RPC_URL: anvil.rpcUrl } })
   key = generatePrivateKey()
   person = personOf(stack.info, key)
 })
 afterAll(async () => {
-  await holding?.[Symbol.asyncDispose]()
+  await mining?.[Symbol.asyncDispose]()
   await stack?.[Symbol.asyncDispose]()
   await anvil?.close()
 })
 
-/** Keeps the base fee of every block at Monad's least, which anvil would let fall. */
-function holdBaseFee(rpcUrl: string): AsyncDisposable {
+/** Mines a block every 300 ms, each at Monad's least base fee, which anvil would let fall. */
+function mineAtLeastFee(rpcUrl: string): AsyncDisposable {
   const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl) })
   const stop = new AbortController()
   const running = (async () => {
     while (!stop.signal.aborted) {
-      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: leastBaseFeeWei }).catch(() => {})
-      await pause(50)
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: leastBaseFeeWei })
+      await client.mine({ blocks: 1 })
+      await pause(300)
     }
   })()
   return {

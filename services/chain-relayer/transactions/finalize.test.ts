@@ -98,7 +98,7 @@ describe('the finality of a transaction', () => {
     }
     const settles = async (context: Context, task: Task) => {
       const isSettled = async () => (await fixture.operationOf(task)).state === 'settled'
-      await until(async () => (await relayOnce(context)) ?? isSettled(), 'the settlement', 20_000)
+      await until(async () => (await relayOnce(context)) ?? isSettled(), 'the settlement')
     }
 
     test('names another block in every receipt', async () => {

@@ -116,7 +116,6 @@ describe('after 40 attempts at a transaction', () => {
         return (await newestOf(task)).attempt > 40
       },
       'a higher fee',
-      10_000,
     )
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
@@ -137,7 +136,6 @@ describe('after 40 attempts at a transaction', () => {
         return (await newestOf(task)).purpose === 'noop'
       },
       'a noop',
-      10_000,
     )
     if (feesWei) replaceFrom(feesWei)
     else fixture.endpoint.intercept = undefined
@@ -147,7 +145,6 @@ describe('after 40 attempts at a transaction', () => {
         return (await stateOf(task)) !== 'assigned'
       },
       'the nonce being used',
-      20_000,
     )
   })
 })
@@ -172,7 +169,6 @@ describe('after the database clock was set back by an hour', () => {
         return isSo(sent)
       },
       what,
-      10_000,
     )
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')

@@ -1,12 +1,5 @@
-import { dirname, join } from 'node:path'
+import { anvilBinary } from '#infra/local/chain/anvil'
 import { tied } from '#infra/local/child'
-
-const platforms: ReadonlyMap<string, string> = new Map([
-  ['linux x64', 'linux-amd64'],
-  ['linux arm64', 'linux-arm64'],
-  ['darwin x64', 'darwin-amd64'],
-  ['darwin arm64', 'darwin-arm64'],
-])
 
 export type AnvilProcess = AsyncDisposable & { rpcUrl: string; close: () => Promise<void> }
 
@@ -25,16 +18,6 @@ export async function startAnvil(args: readonly string[] = []): Promise<AnvilPro
     throw new Error('anvil ended before it listened')
   }
   return { rpcUrl: `http://${address}`, close, [Symbol.asyncDispose]: close }
-}
-
-function anvilBinary(): string {
-  const platform = platforms.get(`${process.platform} ${process.arch}`)
-  if (!platform) throw new Error(`no anvil for ${process.platform} ${process.arch}`)
-  const manifest = Bun.resolveSync(
-    `@foundry-rs/anvil-${platform}/package.json`,
-    dirname(Bun.resolveSync('@foundry-rs/anvil/package.json', import.meta.dir)),
-  )
-  return join(dirname(manifest), 'bin/anvil')
 }
 
 /** Reads the output to its end, because a full pipe would block the process. */
