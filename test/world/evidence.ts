@@ -46,6 +46,8 @@ export type Evidence = {
 
 export type Verdict = {
   readonly findings: readonly string[]
+  /** Findings whose time is known, in unix ms. */
+  readonly moments: readonly { readonly finding: string; readonly atMs: number }[]
   /** Items that are rightly in manual review: a wrong amount, or a reversal after the hold. */
   readonly waiting: readonly { readonly id: string; readonly words: string }[]
   readonly counted: Readonly<Record<string, number>>
@@ -55,7 +57,8 @@ export type Verdict = {
 }
 
 export type Ledger = {
-  find: (sentence: string) => void
+  /** Notes a finding. `atMs` is its time in unix ms, if it has one. */
+  find: (sentence: string, atMs?: number) => void
   wait: (id: string, words: string) => void
   count: (what: string, by?: number) => void
 }

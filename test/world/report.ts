@@ -37,6 +37,12 @@ export function reportText(report: Report): string {
     ...words.slice(0, linesMax).map((one) => row([one])),
     ...(words.length > linesMax ? [row([`and ${words.length - linesMax} more`])] : []),
   ]
+  /** Names the faults of the minute before a finding, with their ends. */
+  const during = (atMs: number) =>
+    happened
+      .filter((one) => one.atMs < atMs && one.atMs + one.lastedMs > atMs - 60_000)
+      .map((one) => `${one.name} (${clock(one.atMs)} to ${clock(one.atMs + one.lastedMs)})`)
+      .join(', ')
   const { minutes, people, seed, upgradeFrom } = options
   return [
     `seed ${seed}, ${minutes} min, ${people} users${upgradeFrom ? `, upgraded from ${upgradeFrom}` : ''}`,
@@ -56,8 +62,14 @@ export function reportText(report: Report): string {
     `searched for ${searched.secrets} secrets and personal data: ${searchedText(searched)}`,
     `${verdict.findings.length} found: lost, doubled, free while in doubt, without a deadline, leaked or unexplained`,
     ...all(verdict.findings),
+    ...all(
+      verdict.moments.map(({ finding, atMs }) => `${finding.split(' ')[0]} at ${clock(atMs)}, after ${during(atMs)}`),
+    ),
   ].join('\n')
 }
+
+/** Writes the time of day (UTC) as the services' logs do: `22:41:07`. */
+const clock = (atMs: number): string => new Date(atMs).toISOString().slice(11, 19)
 
 const searchedText = (searched: Report['searched']): string =>
   Object.entries(searched)

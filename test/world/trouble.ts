@@ -4,7 +4,7 @@ import { pause } from '#platform/deadline'
 import type { World } from './drivers/stack'
 import type { Fault } from './faults'
 
-/** A fault that happened, with times in ms since the start. */
+/** A fault that happened. `atMs` is its beginning in unix ms. */
 export type Happened = {
   readonly name: string
   readonly kind: Fault['kind']
@@ -27,8 +27,7 @@ export async function makeTrouble(
   chance: Random,
   signal: AbortSignal,
 ): Promise<Happened[]> {
-  const startedAt = performance.now()
-  const now = () => Math.round(performance.now() - startedAt)
+  const now = () => Math.round(performance.timeOrigin + performance.now())
   const busy = new Set<string>()
   const running = new Set<Promise<void>>()
   const happened: Happened[] = []

@@ -12,10 +12,14 @@ import { auditPayments, minorOf, sum } from './payments'
  */
 export function audit(evidence: Evidence): Verdict {
   const findings: string[] = []
+  const moments: { finding: string; atMs: number }[] = []
   const waiting: { id: string; words: string }[] = []
   const counted: Record<string, number> = {}
   const ledger: Ledger = {
-    find: (sentence) => void findings.push(sentence),
+    find: (sentence, atMs) => {
+      findings.push(sentence)
+      if (atMs !== undefined) moments.push({ finding: sentence, atMs })
+    },
     wait: (id, words) => void waiting.push({ id, words }),
     count: (what, by = 1) => {
       counted[what] = (counted[what] ?? 0) + by
@@ -31,7 +35,7 @@ export function audit(evidence: Evidence): Verdict {
   auditDatabase(evidence, ledger)
   auditBooks(evidence, waiting, ledger)
   const treasury = auditTreasury(evidence, ledger)
-  return { findings, waiting, counted, ...treasury }
+  return { findings, moments, waiting, counted, ...treasury }
 }
 
 function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledger: Ledger): void {

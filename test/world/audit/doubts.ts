@@ -62,7 +62,8 @@ function judgeFreed(payment: Known, chain: ChainFacts, ledger: Ledger): void {
       const allowedMicro = worthOf(payment, inDoubtAt(payment, atMs)) + 1n
       if (freeMicro <= allowedMicro) continue
       const afterS = Math.round((atMs - fromMs) / secondMs)
-      return void ledger.find(`${id} (${deed.fate}) had ${freeMicro} free ${afterS} s after its money was going back`)
+      const finding = `${id} (${deed.fate}) had ${freeMicro} free ${afterS} s after its money was going back`
+      return void ledger.find(finding, atMs)
     }
   }
 }
@@ -84,7 +85,10 @@ function judgeRevoked(payment: Known, book: Book, ledger: Ledger): void {
   const allowedMicro = worthOf(payment, goneMinor) + 1n
   if (leftMicro <= allowedMicro) return
   const early = Math.round((endMs - Math.min(...inTime.map(({ fromMs }) => fromMs))) / secondMs)
-  ledger.find(`${id} (${deed.fate}) went back ${early} s before the end of its hold, and ${leftMicro} was not revoked`)
+  ledger.find(
+    `${id} (${deed.fate}) went back ${early} s before the end of its hold, and ${leftMicro} was not revoked`,
+    endMs,
+  )
 }
 
 /** Returns true if the provider shows in the end that this money is gone. */
