@@ -47,7 +47,9 @@ export const fields = {
   PROVIDER_ID_SECRET_KEY: indonesianKey,
   PROVIDER_MY_SECRET_KEY: malaysianKey,
   PROVIDER_REQUESTS_PER_MINUTE: providerBudget('600'),
-  APP_URL: returnUrl('URL the checkout returns the user to; HTTPS unless DEPLOYMENT=local'),
+  APP_URL: returnUrl(
+    'URL the checkout returns the user to, with `?payment=` and the id of the item; HTTPS unless DEPLOYMENT=local',
+  ),
   CHECKOUT_TTL_MS: checkoutTtl({
     about: 'checkout lifetime at its locked rate; at least 10 minutes',
     fallback: '900000',

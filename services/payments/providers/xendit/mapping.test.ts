@@ -240,7 +240,7 @@ describe('the request for a Xendit session', () => {
     },
   }
 
-  test('uses major units, captures at once and returns to the app', () => {
+  test('uses major units, captures at once and returns to the app with the id of the payment', () => {
     expect(JSON.parse(JSON.stringify(sessionRequest(order, means)))).toEqual({
       reference_id: 'pay_1',
       session_type: 'PAY',
@@ -252,8 +252,8 @@ describe('the request for a Xendit session', () => {
       locale: 'en',
       expires_at: '2026-08-01T02:30:00.000Z',
       description: 'Top-up',
-      success_return_url: 'https://app.example.com',
-      cancel_return_url: 'https://app.example.com',
+      success_return_url: 'https://app.example.com/?payment=pay_1',
+      cancel_return_url: 'https://app.example.com/?payment=pay_1',
       metadata: order.promised,
     })
   })

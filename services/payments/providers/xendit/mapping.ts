@@ -73,6 +73,13 @@ const customerOf = (reference: string, { givenNames, surname }: PersonName) => (
   individual_detail: { given_names: givenNames, ...(surname !== null && { surname }) },
 })
 
+/** Returns the app's address, naming the payment that the user returns from. */
+function returnUrl(appUrl: string, reference: string): string {
+  const url = new URL(appUrl)
+  url.searchParams.set('payment', reference)
+  return url.href
+}
+
 /** Returns the body that opens a session. `nowMs` is by the provider's clock. */
 export const sessionRequest = (order: CheckoutOrder, { appUrl, nowMs }: { appUrl: string; nowMs: number }) => ({
   reference_id: order.reference,
@@ -89,8 +96,8 @@ export const sessionRequest = (order: CheckoutOrder, { appUrl, nowMs }: { appUrl
   description: order.description,
   // The metadata has at most 20 entries of 80 characters, the stricter of the two documented limits.
   metadata: order.promised,
-  success_return_url: appUrl,
-  cancel_return_url: appUrl,
+  success_return_url: returnUrl(appUrl, order.reference),
+  cancel_return_url: returnUrl(appUrl, order.reference),
 })
 
 /**
