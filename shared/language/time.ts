@@ -55,6 +55,9 @@ export function timeText(
   return `${day}${joints[language]}${clock}`
 }
 
+/** Writes the day of a time (unix ms): `24 December 2026`. */
+export const dayText = (ms: number, language: Language, zone: Zone): string => partsOf(ms, language, zone).day
+
 function partsOf(ms: number, language: Language, zone: Zone, to: 'minute' | 'second' = 'minute') {
   const parts = formatOf(language, zone).formatToParts(new Date(Math.min(ms, lastMs)))
   const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value

@@ -1,10 +1,11 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Activity, Client, Language, Me } from '#shared/client/client'
-import { timeText, zoneOf } from '#shared/language/time'
+import { dayText, timeText, zoneOf } from '#shared/language/time'
 import { countries } from '#shared/money/countries'
 import type { Currency } from '#shared/money/money'
+import { fiatOf } from '#shared/money/pair'
 import type { ClientConfig, WalletChain } from './chain'
-import { millisecondsOf, moneyText } from './format'
+import { fiatFor, millisecondsOf, moneyText, type Priced } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
@@ -19,6 +20,10 @@ export type ReferenceApp = {
   readonly orders: OpenOrders
   readonly me: Me
   readonly activity: Activity
+  /** Latest rate of the user's currency, for amounts that are shown and not charged. Undefined while there is none. */
+  readonly rate: Priced | undefined
+  /** Id of the payment from whose checkout the user has just returned. */
+  readonly returnedFrom: string | null
   readonly refresh: () => void
 }
 
@@ -35,6 +40,17 @@ export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
 export const money = ({ language }: ReferenceApp, minor: string, currency: Currency = 'AUSD') =>
   moneyText(minor, currency, language)
 
+/** Writes AUSD (10⁻⁶) in the user's currency first: `about Rp 164,130 (10.00 AUSD)`. Without a rate it writes the AUSD. */
+export function worth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' = 'down'): string {
+  const { rate, t } = app
+  const ausd = money(app, micro)
+  return rate ? t.about(money(app, fiatFor(micro, rate, rounding), fiatOf(rate.pair)), ausd) : ausd
+}
+
 /** Writes a time as the service's sentences do, in the zone of the user's country. */
 export const time = ({ language, me }: ReferenceApp, at: string) =>
   timeText(millisecondsOf(at), language, { zone: zoneOf(me.user.country, language) })
+
+/** Writes the day of a time, in the zone of the user's country. */
+export const day = ({ language, me }: ReferenceApp, at: string) =>
+  dayText(millisecondsOf(at), language, zoneOf(me.user.country, language))

@@ -7,6 +7,7 @@ import {
   bankOf,
   durationText,
   fiatFor,
+  groupedText,
   languageOf,
   moneyText,
   parseAmount,
@@ -43,6 +44,26 @@ describe('an amount', () => {
   ] as [string, Currency, Language, string][])('%s %s typed in %s is %s', (text, ...rest) => {
     const [currency, language, minor] = rest
     expect(parseAmount(text, currency, language)).toBe(minor)
+  })
+
+  test.each([
+    ['500000', 'IDR', 'en', '500,000'],
+    ['1500000', 'IDR', 'id', '1.500.000'],
+    ['1234.5', 'AUSD', 'en', '1,234.5'],
+    ['1500,75', 'MYR', 'id', '1.500,75'],
+    ['1.500.000', 'IDR', 'id', '1.500.000'],
+    ['1.5', 'AUSD', 'id', '1.5'],
+    ['1,5', 'AUSD', 'en', '1,5'],
+    ['12a45', 'IDR', 'en', '12a45'],
+  ] as [string, Currency, Language, string][])('%s typed key by key in %s and %s becomes %s', (keys, ...rest) => {
+    const [currency, language, text] = rest
+    const typed = [...keys].reduce((last, key) => groupedText(last, last + key, currency, language), '')
+    expect(typed).toBe(text)
+  })
+
+  test('a digit that is deleted leaves the others grouped, and a pasted text stays as it is', () => {
+    expect(groupedText('1,234,567', '1,234,56', 'IDR', 'en')).toBe('123,456')
+    expect(groupedText('', '1,50', 'AUSD', 'en')).toBe('1,50')
   })
 
   test.each([

@@ -14,12 +14,13 @@ export function languageOf(stored: string | null, preferred: readonly string[]):
   return wanted.flatMap((tag) => languages.find((one) => one === tag) ?? [])[0] ?? 'en'
 }
 
-const majorText = (minor: string, currency: Currency, language: Language): string =>
+/** Writes an amount without its currency: `50,000`, `1.50`. */
+export const numberText = (minor: string, currency: Currency, language: Language): string =>
   decimalText(minor, decimals[currency], language, decimalsShown[currency])
 
 /** Formats an amount: `Rp 50,000`, `1.50 AUSD`. A rate, which is an amount per dollar, may have decimals of its own. */
 export function moneyText(minor: string, currency: Currency, language: Language): string {
-  const number = majorText(minor, currency, language)
+  const number = numberText(minor, currency, language)
   const sign = signs[currency]
   return sign ? `${sign}\u00a0${number}` : `${number}\u00a0${currency}`
 }
@@ -42,8 +43,29 @@ export function parseAmount(text: string, currency: Currency, language: Language
   return `${whole.replaceAll(group, '')}${fraction.padEnd(places, '0')}`.replace(/^0+(?=\d)/, '')
 }
 
+/**
+ * Groups the digits of an amount while it is typed. A text in which the user wrote a separator, or which was pasted, stays
+ * as it is, because its meaning may be another. `last` is the text before.
+ */
+export function groupedText(last: string, text: string, currency: Currency, language: Language): string {
+  const [group, decimal] = separators[language]
+  const isOurs = last === '' || grouped(last, group, decimal) === last
+  const isOneMore = Math.abs(text.length - last.length) === 1
+  const [whole = ''] = text.split(decimal)
+  const isPlain = decimals[currency] > 0 || !text.includes(decimal)
+  if (!isOurs || !isOneMore || !isPlain || text.endsWith(group) || !/^\d+$/.test(whole.replaceAll(group, '')))
+    return text
+  return grouped(text, group, decimal)
+}
+
+function grouped(text: string, group: string, decimal: string): string {
+  const [whole = '', ...fraction] = text.split(decimal)
+  const digits = whole.replaceAll(group, '')
+  return [digits.replace(/\B(?=(\d{3})+$)/g, group), ...fraction].join(decimal)
+}
+
 export const amountExample = (currency: Currency, language: Language): string =>
-  majorText({ AUSD: '2500000', IDR: '500000', MYR: '5000' }[currency], currency, language)
+  numberText({ AUSD: '2500000', IDR: '500000', MYR: '5000' }[currency], currency, language)
 
 /** Returns the unix ms of a time. It takes ISO 8601 or unix seconds, because the interface has both. */
 export const millisecondsOf = (time: string): number => (/^\d+$/.test(time) ? Number(time) * 1_000 : Date.parse(time))
@@ -60,7 +82,8 @@ export function durationText(seconds: number, language: Language): string {
   return new Intl.NumberFormat(locales[language], style).format(value)
 }
 
-type Priced = Pick<RouteAnswer<typeof PostQuote>, 'pair' | 'rate'>
+/** A pair with its rate. */
+export type Priced = Pick<RouteAnswer<typeof PostQuote>, 'pair' | 'rate'>
 
 const rateOf = ({ pair, rate }: Priced): Rate => ({
   minorPerUsd: BigInt(rate),

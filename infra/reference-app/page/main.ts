@@ -1,9 +1,9 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Client, type Language, languages, okOf, openClient, openVisitor } from '#shared/client/client'
-import type { PageSection, ReferenceApp } from './app'
+import { type Client, type Language, languages, type Me, okOf, openClient, openVisitor } from '#shared/client/client'
+import { localOf, type PageSection, type ReferenceApp } from './app'
 import { type ClientConfig, openChain } from './chain'
 import { field, fill, h, InvalidField, select } from './dom'
-import { languageOf } from './format'
+import { languageOf, type Priced } from './format'
 import { openOrders } from './orders'
 import { recording } from './request-log'
 import { openRequests } from './requests'
@@ -23,6 +23,8 @@ const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: ma
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests(sessionStorage)
 const pollMs = 2_000
+/** Time in ms after which the page reads the rate again. */
+const rateMs = 300_000
 /** Controller that is aborted when the page is built again in another language. */
 let shown = new AbortController()
 
@@ -97,10 +99,21 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const client = openClient({ ...target, account, acceptedTerms })
   // The next poll is the retry.
   const reader = openClient({ ...target, patienceMs: 0, account, acceptedTerms })
-  const read = async (by: Client) => ({
-    me: okOf(await by.me()),
-    activity: okOf(await by.activity({ limit: pageItems })),
-  })
+  let rate: Priced | undefined
+  let asked = { pair: '', atMs: 0 }
+  /** Asks for the rate when the last one is old, or of another country. Money is shown in AUSD while there is none. */
+  const readRate = async (by: Client, me: Me) => {
+    const { pair } = localOf({ me })
+    if (asked.pair === pair && performance.now() - asked.atMs < rateMs) return rate
+    asked = { pair, atMs: performance.now() }
+    const answer = await by.quote(pair).catch(() => undefined)
+    rate = answer && 'ok' in answer ? { pair, rate: answer.ok.rate } : undefined
+    return rate
+  }
+  const read = async (by: Client) => {
+    const me = okOf(await by.me())
+    return { me, activity: okOf(await by.activity({ limit: pageItems })), rate: await readRate(by, me) }
+  }
   const orders = openOrders(localStorage, account.address)
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
   const lost = h('p', { class: 'warning', role: 'status' })
@@ -112,6 +125,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
     config,
     chain,
     orders,
+    returnedFrom: returnedFrom(),
     ...(await read(client)),
     refresh: () => void refresh(),
   }
@@ -133,6 +147,15 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   showPlaces(app, shownPlaces, { main, nav, lost })
   const timer = setInterval(() => document.hidden || void refresh(), pollMs)
   signal.addEventListener('abort', () => clearInterval(timer))
+}
+
+/** Takes the payment out of the page's address, so that a later load says nothing about it. */
+function returnedFrom(): string | null {
+  const url = new URL(location.href)
+  const payment = url.searchParams.get('payment')
+  url.searchParams.delete('payment')
+  history.replaceState(null, '', url)
+  return payment
 }
 
 /** Places of the page, each with its sections. The first section is shown when the place is chosen. */

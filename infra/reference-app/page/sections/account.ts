@@ -1,22 +1,35 @@
-import { type Activity, okOf } from '#shared/client/client'
+import { type Activity, type Item, okOf } from '#shared/client/client'
 import { kindTexts } from '#shared/language/receipt'
-import { money, type PageSection, type ReferenceApp, time } from '../app'
+import { fiatOf } from '#shared/money/pair'
+import { money, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { copyButton, facts, field, h, liveContent, select } from '../dom'
-import { millisecondsOf, percentText } from '../format'
+import { fiatFor, millisecondsOf, percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
 import { amountsOf } from './offer'
 
 const isOverdue = (dueAt: string): boolean => millisecondsOf(dueAt) < Date.now()
 
+type Shown = Pick<ReferenceApp, 'me' | 'rate'> & Pick<Activity, 'inFlight'> & { returned: Item | undefined }
+
+/** Shows AUSD (10⁻⁶) at a glance: the user's currency large, the AUSD small. */
+function glance(app: ReferenceApp, micro: string, rounding: 'down' | 'up'): HTMLElement {
+  const { rate } = app
+  if (!rate) return h('p', { class: 'glance' }, money(app, micro))
+  const local = money(app, fiatFor(micro, rate, rounding), fiatOf(rate.pair))
+  return h('p', { class: 'glance' }, h('strong', {}, local), h('small', {}, money(app, micro)))
+}
+
 export function accountSection(app: ReferenceApp): PageSection {
   const { t } = app
   const state = h('div')
-  const show = liveContent(state, ({ me, inFlight }: Pick<ReferenceApp, 'me'> & Pick<Activity, 'inFlight'>) => [
-    me.drawn !== '0' && [h('h3', {}, t.owed), h('p', { class: 'glance' }, money(app, me.drawn))],
+  const show = liveContent(state, ({ me, inFlight, returned }: Shown) => [
+    returned &&
+      h('p', { class: 'note', role: 'status' }, `${kindTexts[returned.kind][app.language]}: ${returned.sentence}`),
+    me.drawn !== '0' && [h('h3', {}, t.owed), glance(app, me.drawn, 'up')],
     me.cycle && h('p', { class: isOverdue(me.cycle.dueAt) ? 'warning' : 'due' }, me.cycle.sentence),
     h('h3', {}, t.available),
-    h('p', { class: 'glance' }, money(app, me.available)),
+    glance(app, me.available, 'down'),
     inFlight.length > 0 && [
       h('h3', {}, t.inProgress),
       ...inFlight.map((item) =>
@@ -33,8 +46,8 @@ export function accountSection(app: ReferenceApp): PageSection {
     me.frozen && h('p', { class: 'warning' }, t.frozen),
     facts([
       [t.due, me.cycle ? time(app, me.cycle.dueAt) : t.nothingDue],
-      [t.collateral, money(app, me.collateral.value)],
-      [t.limit, `${money(app, me.limit)} (${percentText(me.ratioBps, app.language)})`],
+      [t.collateral, worth(app, me.collateral.value)],
+      [t.limit, `${worth(app, me.limit)}, ${percentText(me.ratioBps, app.language)}`],
       [t.score, me.score],
     ]),
     me.held.map(({ ausd, until, sentence }) =>
@@ -42,10 +55,10 @@ export function accountSection(app: ReferenceApp): PageSection {
     ),
     h('h3', {}, t.wallet),
     facts([
-      [t.balance, money(app, me.balance.ausd)],
+      [t.balance, worth(app, me.balance.ausd)],
       [t.gas, me.balance.native === '0' ? t.noGasYet : t.hasGas],
-      [t.leftToTopUp, me.limits.topup ? money(app, me.limits.topup.left) : t.unknownNow],
-      [t.leftToCashOut, me.limits.cashout ? money(app, me.limits.cashout.left) : t.unknownNow],
+      [t.leftToTopUp, me.limits.topup ? worth(app, me.limits.topup.left) : t.unknownNow],
+      [t.leftToCashOut, me.limits.cashout ? worth(app, me.limits.cashout.left) : t.unknownNow],
     ]),
   ])
   const identity = identityOf(app)
@@ -72,7 +85,8 @@ export function accountSection(app: ReferenceApp): PageSection {
     const isFirst = element.firstChild === identity.element
     if (isFirst && app.me.verified) state.after(identity.element)
     if (!isFirst && !app.me.verified) element.prepend(identity.element)
-    show({ me: app.me, inFlight: app.activity.inFlight })
+    const returned = app.activity.items.find(({ id }) => id === app.returnedFrom)
+    show({ me: app.me, inFlight: app.activity.inFlight, rate: app.rate, returned })
     identity.update()
   }
   update()

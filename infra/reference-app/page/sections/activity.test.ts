@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { withNewest, withOlder } from './activity'
+import { withDays, withNewest, withOlder } from './activity'
 
 const item = (id: string, state = 'open') => ({ id, state })
 
@@ -13,4 +13,11 @@ test('the activity shows each item once, as last read', () => {
   const all = withOlder([item('2'), item('1')], [item('1', 'paid'), item('0')])
   expect(all).toEqual([item('2'), item('1', 'paid'), item('0')])
   expect(withNewest(all, [item('2', 'paid')])[0]).toEqual(item('2', 'paid'))
+})
+
+test('each day of the activity has one heading, before its newest item', () => {
+  const at = (id: string, createdAt: string) => ({ id, createdAt })
+  const items = [at('3', '2026-11-28T20:00:00Z'), at('2', '2026-11-28T01:00:00Z'), at('1', '2026-11-27T23:00:00Z')]
+  const rows = withDays(items, (time) => time.slice(0, 10))
+  expect(rows.map(({ id }) => id)).toEqual(['2026-11-28', '3', '2', '2026-11-27', '1'])
 })

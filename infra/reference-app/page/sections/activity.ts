@@ -1,7 +1,7 @@
 import { type Item, type Language, okOf } from '#shared/client/client'
 import { accountText, channelTexts, kindTexts, receiptRows, statusTexts } from '#shared/language/receipt'
-import { type PageSection, type ReferenceApp, time } from '../app'
-import { facts, fill, h, keyedList } from '../dom'
+import { day, type PageSection, type ReferenceApp, time } from '../app'
+import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
 import { faultText, step } from '../step'
 import { amountsOf, orderCard } from './offer'
 
@@ -19,11 +19,42 @@ export const withNewest = <T extends Pick<Item, 'id'>>(known: readonly T[], firs
 export const withOlder = <T extends Pick<Item, 'id'>>(known: readonly T[], page: readonly T[]) =>
   onceEach([...known, ...page])
 
+type Kind = Item['kind']
+type Filter = '' | 'open' | Kind
+const kinds = Object.keys(kindTexts) as Kind[]
+/** A heading of the list: the day of the items below it. */
+type Day = { readonly id: string; readonly day: string }
+
+/** Puts a heading before the first item of each day. `dayOf` writes the day of a time. */
+export const withDays = <T extends Pick<Item, 'id' | 'createdAt'>>(
+  items: readonly T[],
+  dayOf: (at: string) => string,
+) =>
+  items.flatMap((item, at): (T | Day)[] => {
+    const day = dayOf(item.createdAt)
+    const before = items[at - 1]
+    return before && dayOf(before.createdAt) === day ? [item] : [{ id: day, day }, item]
+  })
+
 export function activitySection(app: ReferenceApp): PageSection {
-  const { t, client } = app
+  const { t, client, language } = app
   const list = h('div', { class: 'cards' })
   const none = h('p', {}, t.nothingYet)
-  const show = keyedList<Item>(list, (item) => row(app, item))
+  const show = keyedList<Item | Day>(list, (one) =>
+    'day' in one ? { element: h('h3', {}, one.day), update: () => {} } : row(app, one),
+  )
+  const filters: [Filter, string][] = [
+    ['', t.everything],
+    ['open', t.inProgress],
+    ...kinds.map((kind): [Filter, string] => [kind, kindTexts[kind][language]]),
+  ]
+  const filter = select(filters)
+  filter.addEventListener('change', () => update())
+  const isShown = ({ id, kind }: Item): boolean => {
+    const wanted = filter.value as Filter
+    return wanted === 'open' ? isOpen(app, id) : wanted === '' || wanted === kind
+  }
+  const dayOf = (at: string) => day(app, at)
   let known: readonly Item[] = []
   /** Cursor after the pages that the user requested. */
   let cursor: string | null | undefined
@@ -44,17 +75,28 @@ export function activitySection(app: ReferenceApp): PageSection {
   const update = () => {
     const { items, nextCursor } = app.activity
     known = withNewest(known, items)
-    show(known)
-    none.hidden = items.length > 0
+    const shown = known.filter(isShown)
+    show(withDays(shown, dayOf))
+    none.textContent = known.length > 0 ? t.noneOfThese : t.nothingYet
+    none.hidden = shown.length > 0
     more.element.hidden = (cursor === undefined ? nextCursor : cursor) === null
   }
   update()
-  return { slug: 'activity', element: h('div', {}, none, list, more.element), update }
+  const element = h('div', {}, field(t.show, filter).element, none, list, more.element)
+  return { slug: 'activity', element, update }
 }
 
+const isOpen = ({ activity }: ReferenceApp, id: string): boolean => activity.inFlight.some((item) => item.id === id)
+
+/** Sign of an item in the user's account: money that came in, or money that left. */
+const signOf = { topup: '+', settlement: '−', cashout: '−', send: '−' } as const satisfies Record<Kind, string>
+
+const statusText = ({ status }: Item, language: Language): string =>
+  statusTexts[status as keyof typeof statusTexts]?.[language] ?? status
+
 function row(app: ReferenceApp, first: Item) {
+  const { language } = app
   let item = first
-  let shown = ''
   const detail = h('div')
   const load = async () => {
     if (!element.open) return
@@ -66,16 +108,27 @@ function row(app: ReferenceApp, first: Item) {
   }
   const summary = h('summary')
   const element = h('details', { class: 'card', toggle: () => void load() }, summary, detail)
-  const update = (next: Item) => {
-    if (shown === next.updatedAt) return
-    item = next
-    shown = next.updatedAt
-    const isOpen = app.activity.inFlight.some(({ id }) => id === item.id)
-    const sentence = h('span', isOpen ? {} : { class: 'quiet' }, item.sentence)
-    fill(summary, h('strong', {}, kindTexts[item.kind][app.language]), ` ${amountsOf(app, item)} `, sentence)
+  const show = liveContent(summary, ({ isOpen }: { item: Item; isOpen: boolean }) => {
     void load()
+    const state = h('span', { class: toneOf(item, isOpen) }, statusText(item, language))
+    return [
+      h('strong', {}, kindTexts[item.kind][language]),
+      h('span', { class: 'sum' }, `${signOf[item.kind]}${amountsOf(app, item)}`),
+      h('small', {}, state, isOpen && ` · ${item.sentence}`),
+    ]
+  })
+  const update = (next: Item | Day) => {
+    if ('day' in next) return
+    item = next
+    show({ item, isOpen: isOpen(app, item.id) })
   }
   return { element, update }
+}
+
+/** What the user must act on stands out, and what has ended is quiet. */
+const toneOf = ({ nextAction }: Item, isOpen: boolean): string => {
+  if (nextAction === 'contact support') return 'urgent'
+  return isOpen ? 'current' : 'quiet'
 }
 
 const channelOf = ({ channel, channelCode }: Item, language: Language) =>
@@ -96,7 +149,7 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
     'small',
   )
   const rows = facts([
-    [t.status, statusTexts[item.status as keyof typeof statusTexts]?.[app.language] ?? item.status],
+    [t.status, statusText(item, app.language)],
     [t.channel, channelOf(item, app.language)],
     [receiptRows.bank[app.language], item.bank && accountText(item.bank)],
     [t.toWallet, item.to],
@@ -105,5 +158,5 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
     [t.transaction, item.txHash],
     [t.id, item.id],
   ])
-  return [...(item.checkoutUrl ? [orderCard(app, item)] : []), rows, receipt.element]
+  return [item.checkoutUrl ? orderCard(app, item) : h('p', {}, item.sentence), rows, receipt.element]
 }

@@ -1,5 +1,5 @@
 import { okOf, signTransfer } from '#shared/client/client'
-import { money, type PageSection, type ReferenceApp } from '../app'
+import { money, type PageSection, type ReferenceApp, worth } from '../app'
 import { field, h } from '../dom'
 import { fiatFor, groupsOf } from '../format'
 import { place, resume, step } from '../step'
@@ -26,7 +26,10 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   const bank = bankField(app)
   const number = field(t.accountNumber, h('input', { inputmode: 'numeric', autocomplete: 'off' }), t.testAccounts)
   const holder = field(t.accountHolder, h('input', { autocomplete: 'name' }))
-  const amount = amountField(app, () => 'AUSD')
+  const amount = amountField(app, () => {
+    const [held, left] = [BigInt(app.me.balance.ausd), app.me.limits.cashout?.left]
+    return { currency: 'AUSD', max: String(left === undefined || held < BigInt(left) ? held : left) }
+  })
 
   const readBank = () => {
     const terms = bank.read()
@@ -66,13 +69,16 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     const value = amount.read()
     const quote = okOf(await app.client.quote('USD/IDR', 'pay_out'))
     offer.replaceChildren()
+    const fiat = fiatFor(value, quote, 'down')
+    if (BigInt(fiat) < BigInt(config.cashouts.min))
+      return { text: t.atLeast(money(app, config.cashouts.min, 'IDR')), tone: 'bad' }
     const closedMax = BigInt(config.cashouts.marketClosed?.dayAusdMax ?? 0)
     if (quote.reason === 'market_closed' && BigInt(value) > closedMax) return t.noCashOutRate
     showOffer(app, offer, {
       quote,
       rows: [
         [t.youGive, money(app, value)],
-        [t.bankGets, money(app, fiatFor(value, quote, 'down'), 'IDR')],
+        [t.bankGets, money(app, fiat, 'IDR')],
         [t.toAccount, `${bank.read().name} ${to.accountNumber}, ${to.accountHolderName}`],
       ],
       warning: denied?.account === textOfAccount() ? denied.sentence : undefined,
@@ -92,7 +98,8 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   const recent = recentOrders(app, 'cashout')
   const update = () => {
     identity.update()
-    balance.textContent = t.balanceIs(money(app, app.me.balance.ausd))
+    balance.textContent = t.balanceIs(worth(app, app.me.balance.ausd))
+    amount.update()
     recent.update()
   }
   update()
@@ -103,7 +110,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
 export function sendSection(app: ReferenceApp): PageSection {
   const { t } = app
   const to = walletField(app)
-  const amount = amountField(app, () => 'AUSD')
+  const amount = amountField(app, () => ({ currency: 'AUSD', max: app.me.balance.ausd }))
   const review = h('div')
   const ask = step(app, t.continue, [to.element, amount.element], async () => {
     const [recipient, micro] = [to.read(), amount.read()]
@@ -129,6 +136,7 @@ export function sendSection(app: ReferenceApp): PageSection {
   const recent = recentOrders(app, 'send')
   const update = () => {
     identity.update()
+    amount.update()
     recent.update()
   }
   const element = h('div', {}, h('p', {}, t.sendIntro), identity.note, form, recent.element)

@@ -1,5 +1,5 @@
 import { okOf } from '#shared/client/client'
-import { localOf, money, type PageSection, type ReferenceApp } from '../app'
+import { localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
 import { choice, h } from '../dom'
 import { ausdFor, durationText, fiatFor } from '../format'
 import { place, resume, step } from '../step'
@@ -11,22 +11,31 @@ import { verifiedOnly } from './verified-only'
 export function topUpSection(app: ReferenceApp): PageSection {
   const { t, language, config } = app
   const held = durationText(config.hold.seconds, language)
-  const amount = amountField(app, () => localOf(app).currency)
   const method = choice(
     t.payBy,
     config.checkout.methods.map((name) => [name, t.methods[name]] as const),
   )
+  const amount = amountField(app, () => {
+    const { currency } = localOf(app)
+    const limits = config.currencies.find((one) => one.currency === currency)?.topup
+    return { currency, min: limits?.min, max: method.read() === 'card' ? limits?.cardMax : limits?.max }
+  })
+  method.element.addEventListener('change', amount.update)
   const offer = h('div')
   const ask = step(app, t.getPrice, [amount.element, method.element], async () => {
     const { currency, pair } = localOf(app)
     const minor = amount.read()
     const quote = okOf(await app.client.quote(pair))
+    const ausd = ausdFor(minor, quote)
+    const left = app.me.limits.topup?.left
+    if (left !== undefined && BigInt(ausd) > BigInt(left))
+      return { text: `${t.leftToTopUp}: ${money(app, left)}`, tone: 'bad' }
     const body = { amount: minor, method: method.read(), quoteId: quote.id }
     showOffer(app, offer, {
       quote,
       rows: [
         [t.youPay, money(app, minor, currency)],
-        [t.about, money(app, ausdFor(minor, quote))],
+        [t.youGet, money(app, ausd)],
       ],
       label: t.openCheckout,
       note: body.method === 'card' ? t.hold(held) : undefined,
@@ -75,13 +84,18 @@ export function repaySection(app: ReferenceApp): PageSection {
   const open = recentOrders(app, 'settlement')
   resume(app, 'settlement', ask, t.accepted)
   const all = h('div', {}, h('h3', {}, t.payAll), h('p', {}, t.payAllIntro), ask.element, offer)
-  const form = chainForm(app, 'repayFromCollateral', t.repayPart, t.repaid)
-  const part = h('div', {}, h('h3', {}, t.payPart), h('p', {}, t.payPartIntro), form)
+  const repayable = () => {
+    const [debt, collateral] = [BigInt(app.me.drawn), BigInt(app.me.collateral.value)]
+    return String(debt < collateral ? debt : collateral)
+  }
+  const form = chainForm(app, { kind: 'repayFromCollateral', max: repayable, label: t.repayPart, done: t.repaid })
+  const part = h('div', {}, h('h3', {}, t.payPart), h('p', {}, t.payPartIntro), form.element)
   const update = () => {
     const { drawn, cycle } = app.me
     all.hidden = part.hidden = drawn === '0'
-    debt.textContent = [t.debtIs(money(app, drawn)), cycle?.sentence].filter(Boolean).join(' ')
+    debt.textContent = [t.debtIs(worth(app, drawn, 'up')), cycle?.sentence].filter(Boolean).join(' ')
     open.update()
+    form.update()
   }
   update()
   const element = h('div', {}, debt, all, open.element, part)
@@ -91,22 +105,31 @@ export function repaySection(app: ReferenceApp): PageSection {
 export function borrowSection(app: ReferenceApp): PageSection {
   const { t } = app
   const available = h('p')
-  const draw = chainForm(app, 'draw', t.borrow, t.borrowed)
-  const identity = verifiedOnly(app, draw)
+  const draw = chainForm(app, { kind: 'draw', max: () => app.me.available, label: t.borrow, done: t.borrowed })
+  const identity = verifiedOnly(app, draw.element)
   const update = () => {
     identity.update()
-    available.textContent = t.availableIs(money(app, app.me.available))
+    available.textContent = t.availableIs(worth(app, app.me.available))
+    draw.update()
   }
   update()
   const days = Math.round(app.config.credit.cycle.termSeconds / 86_400)
   const words = [t.borrowIntro, t.borrowCost(days)].map((text) => h('p', {}, text))
-  const element = h('div', {}, available, ...words, identity.note, draw)
+  const element = h('div', {}, available, ...words, identity.note, draw.element)
   return { slug: 'borrow', element, update }
 }
 
-function chainForm(app: ReferenceApp, kind: 'draw' | 'repayFromCollateral', label: string, done: string) {
+type ChainForm = {
+  readonly kind: 'draw' | 'repayFromCollateral'
+  /** Returns the most that the user can draw or repay, in 10⁻⁶ AUSD. */
+  readonly max: () => string
+  readonly label: string
+  readonly done: string
+}
+
+function chainForm(app: ReferenceApp, { kind, max, label, done }: ChainForm) {
   const { t } = app
-  const amount = amountField(app, () => 'AUSD')
+  const amount = amountField(app, () => ({ currency: 'AUSD', max: max() }))
   const review = h('div')
   const ask = step(app, t.continue, [amount.element], async () => {
     const micro = amount.read()
@@ -123,5 +146,5 @@ function chainForm(app: ReferenceApp, kind: 'draw' | 'repayFromCollateral', labe
     return undefined
   })
   resume(app, kind, ask, done)
-  return h('div', {}, ask.element, review)
+  return { element: h('div', {}, ask.element, review), update: amount.update }
 }
