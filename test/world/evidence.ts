@@ -33,8 +33,15 @@ export type SearchedText = { readonly where: string; readonly text: string }
 /** All texts that others may read, and the secrets that may not be in them. */
 export type Written = { readonly texts: readonly SearchedText[]; readonly secrets: readonly Secret[] }
 
+/** A time in which no fault was in progress and each process was ready, in unix ms. */
+export type Calm = { readonly fromMs: number; readonly toMs: number }
+
+/** The calm of a run whose faults are few enough that each is survived at once. */
+export const alwaysCalm: readonly Calm[] = [{ fromMs: 0, toMs: Number.POSITIVE_INFINITY }]
+
 /** All evidence of a run. `entries` are the users' activity, `deeds` their requests with the promises that they got. */
 export type Evidence = {
+  readonly calms: readonly Calm[]
   readonly deeds: readonly WorldDeed[]
   readonly entries: readonly Entry[]
   readonly book: Book

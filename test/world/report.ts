@@ -37,10 +37,10 @@ export function reportText(report: Report): string {
     ...words.slice(0, linesMax).map((one) => row([one])),
     ...(words.length > linesMax ? [row([`and ${words.length - linesMax} more`])] : []),
   ]
-  /** Names the faults of the minute before a finding, with their ends. */
+  /** Names the faults of the minute before a finding that lasted, with their ends. */
   const during = (atMs: number) =>
     happened
-      .filter((one) => one.atMs < atMs && one.atMs + one.lastedMs > atMs - 60_000)
+      .filter((one) => one.lastedMs > 5_000 && one.atMs < atMs && one.atMs + one.lastedMs > atMs - 60_000)
       .map((one) => `${one.name} (${clock(one.atMs)} to ${clock(one.atMs + one.lastedMs)})`)
       .join(', ')
   const { minutes, people, seed, upgradeFrom } = options

@@ -1,7 +1,9 @@
 import { waitUntil } from '#infra/local/wait'
 import type { Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
+import { actsWithinMs } from './audit/doubts'
 import type { World } from './drivers/stack'
+import type { Calm } from './evidence'
 import type { Fault } from './faults'
 
 /** A fault that happened. `atMs` is its beginning in unix ms. */
@@ -15,18 +17,21 @@ export type Happened = {
 }
 
 const everyMs = [150, 1_200] as const
+/** Faults come in storms. In the calm after each, all work must be done: no service acts in time while all of them fall. */
+const stormMs = 60_000
+const calmMs = actsWithinMs + 5_000
 const recoveryMaxMs = 60_000
 
 /**
- * Causes faults in the seed's order. They overlap, but never two on one target, and each kind comes once before any
- * repeats.
+ * Causes faults in the seed's order, in storms. They overlap, but never two on one target, and each kind comes once before any
+ * repeats. Returns the faults and the calms; the last calm has no end.
  */
 export async function makeTrouble(
   world: World,
   faults: readonly Fault[],
   chance: Random,
   signal: AbortSignal,
-): Promise<Happened[]> {
+): Promise<{ happened: readonly Happened[]; calms: readonly Calm[] }> {
   const now = () => Math.round(performance.timeOrigin + performance.now())
   const busy = new Set<string>()
   const running = new Set<Promise<void>>()
@@ -60,25 +65,34 @@ export async function makeTrouble(
     const among = first.length > 0 ? first : faults
     return among[chance.belowMs(among.length)]!
   }
-  while (!signal.aborted) {
+  const causeOne = () => {
     const fault = draw()
     const lastsMs = between(fault.lastsMs)
-    if (!fault.targets.some((target) => busy.has(target) || world.retired.has(target))) {
-      for (const target of fault.targets) busy.add(target)
-      wanted.delete(fault.kind)
-      const work = run(fault, lastsMs)
-        .catch((error: Error) => {
-          console.error(`  ${fault.name}: ${error.message}`)
-          if (happened.every(({ kind }) => kind !== fault.kind)) wanted.add(fault.kind)
-        })
-        .finally(() => {
-          for (const target of fault.targets) busy.delete(target)
-          running.delete(work)
-        })
-      running.add(work)
-    }
-    await pause(between(everyMs), signal)
+    if (fault.targets.some((target) => busy.has(target) || world.retired.has(target))) return
+    for (const target of fault.targets) busy.add(target)
+    wanted.delete(fault.kind)
+    const work = run(fault, lastsMs)
+      .catch((error: Error) => {
+        console.error(`  ${fault.name}: ${error.message}`)
+        if (happened.every(({ kind }) => kind !== fault.kind)) wanted.add(fault.kind)
+      })
+      .finally(() => {
+        for (const target of fault.targets) busy.delete(target)
+        running.delete(work)
+      })
+    running.add(work)
   }
-  await Promise.all(running)
-  return happened
+  const calms: Calm[] = []
+  for (;;) {
+    const endsAt = performance.now() + stormMs
+    while (!signal.aborted && performance.now() < endsAt) {
+      causeOne()
+      await pause(between(everyMs), signal)
+    }
+    await Promise.all(running)
+    const fromMs = now()
+    await pause(calmMs, signal)
+    if (signal.aborted) return { happened, calms: [...calms, { fromMs, toMs: Number.POSITIVE_INFINITY }] }
+    calms.push({ fromMs, toMs: now() })
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
 import { type ChainFacts, chainRef, type Freeze, type RefEvent, type Transfer, type UnderRef } from '../chain-facts'
-import type { Evidence, Unfinished } from '../evidence'
+import { alwaysCalm, type Calm, type Evidence, type Unfinished } from '../evidence'
 import type { Outcome } from '../fates'
 import { cashout, type PaymentPlan, send, settlement, topup } from '../people'
 import type { CashoutDeed, Doubt, PaymentDeed, SendDeed, WorldDeed } from '../record'
@@ -21,6 +21,12 @@ const [takeNonce, sendNonce] = [hash(7), hash(8)]
 const paidAtMs = 1_800_000_000_000
 const knownAtMs = paidAtMs + actsWithinMs
 const readAtMs = paidAtMs + 3_600_000
+
+/** A calm that begins `afterMs` after the payment. */
+const calm = (afterMs: number, lastsMs: number): Calm => ({
+  fromMs: paidAtMs + afterMs,
+  toMs: paidAtMs + afterMs + lastsMs,
+})
 
 type World = {
   deeds: WorldDeed[]
@@ -47,6 +53,7 @@ type World = {
   owed: bigint
   published: { schema: string; id: string; subject: string }[]
   breaks: string[]
+  calms: readonly Calm[]
   texts: { where: string; text: string }[]
   /** Reference and repetitions of refunds that we ordered. */
   ordered: { reference_id: string; replays: number }[]
@@ -128,6 +135,7 @@ function honest(): World {
     owed: 0n,
     published: [],
     breaks: [],
+    calms: alwaysCalm,
     texts: [],
     ordered: [],
   }
@@ -168,6 +176,7 @@ function evidenceOf(world: World): Evidence {
   return {
     chain,
     treasury,
+    calms: world.calms,
     deeds: world.deeds,
     entries: world.entries,
     book: { ...book, payouts: world.payouts, chargebacks },
@@ -400,6 +409,16 @@ describe('the audit finds', () => {
       /had 3 free 45 s after its money was going back/,
     ],
     [
+      'money that was free after the first long calm since it was going back',
+      (w) => {
+        doubtful(w)
+        w.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+        w.calms = [calm(1_000, actsWithinMs - 1), calm(60_000, actsWithinMs)]
+        freeze(w, paidAtMs + 60_000 + actsWithinMs + 1_000)
+      },
+      /had 3 free 105 s after its money was going back/,
+    ],
+    [
       'money that was credited free although its refund was known',
       (w) => {
         doubtful(w, { fromMs: paidAtMs - 600_000 })
@@ -591,6 +610,17 @@ describe('the audit accepts', () => {
         doubtful(w, { object: 'cbk_0', toMs: knownAtMs + 60_000 })
         freeze(w, paidAtMs + 30_000)
         freeze(w, knownAtMs + 70_000, false)
+      },
+    ],
+    [
+      'a refund that ended while no calm was long enough, and that froze the wallet in the next',
+      (w) => {
+        doubtful(w)
+        w.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+        w.owed = 3n
+        w.calms = [calm(0, actsWithinMs - 1), calm(300_000, actsWithinMs)]
+        entry(w, 'pay_1').status = 'review'
+        freeze(w, paidAtMs + 310_000)
       },
     ],
     ['a dispute that was dropped before the services had to know', (w) => doubtful(w, { toMs: knownAtMs - 1 })],

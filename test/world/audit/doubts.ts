@@ -1,12 +1,21 @@
 import { type ChainFacts, isFrozenAt, type UnderRef } from '../chain-facts'
-import type { Book, Ledger } from '../evidence'
+import type { Book, Calm, Evidence, Ledger } from '../evidence'
 import type { Doubt, PaymentDeed } from '../record'
 
 /**
- * Time in ms within which the services act on money that is going back: longer than the freeze of an instance and the lease
- * that it holds.
+ * Time of calm in ms within which the services act on money that is going back: longer than the lease of an instance that was
+ * killed just before.
  */
 export const actsWithinMs = 45_000
+
+/** Returns when the services must have acted on what they could know from `fromMs` on, by the first calm that is long enough. */
+export const actedBy = (fromMs: number, calms: readonly Calm[]): number =>
+  Math.min(
+    ...calms.map((calm) => {
+      const atMs = Math.max(calm.fromMs, fromMs) + actsWithinMs
+      return atMs <= calm.toMs ? atMs : Number.POSITIVE_INFINITY
+    }),
+  )
 /** Blocks have times in whole seconds. */
 const secondMs = 1_000
 
@@ -23,13 +32,17 @@ export type Known = {
  * Checks by the chain's clock when the services acted on money that was going back: none of it may be free, and a loss that was
  * known during the hold must be revoked. For a wallet whose later payments covered a loss, only the sums are compared.
  */
-export function judgeDoubts(payments: readonly Known[], chain: ChainFacts, book: Book, ledger: Ledger): void {
+export function judgeDoubts(
+  payments: readonly Known[],
+  { chain, book, calms }: Pick<Evidence, 'chain' | 'book' | 'calms'>,
+  ledger: Ledger,
+): void {
   const covered = new Set(payments.filter(isCovering).map(({ deed }) => deed.wallet))
   for (const payment of payments) {
     if (payment.deed.doubts.length === 0 || payment.capturedMinor === 0n) continue
     ledger.count('payments in doubt')
-    if (!covered.has(payment.deed.wallet)) judgeFreed(payment, chain, ledger)
-    judgeRevoked(payment, book, ledger)
+    if (!covered.has(payment.deed.wallet)) judgeFreed(payment, chain, calms, ledger)
+    judgeRevoked(payment, book, calms, ledger)
   }
 }
 
@@ -46,11 +59,11 @@ function isCovering({ deed, parts, status }: Known): boolean {
 }
 
 /** Checks the moments at which money in doubt could become free: once the services must know, at credits, at ends of holds. */
-function judgeFreed(payment: Known, chain: ChainFacts, ledger: Ledger): void {
+function judgeFreed(payment: Known, chain: ChainFacts, calms: readonly Calm[], ledger: Ledger): void {
   const { id, deed, parts } = payment
   const history = parts.flatMap((part) => part.history)
   for (const { fromMs, toMs } of deed.doubts) {
-    const knownMs = fromMs + actsWithinMs
+    const knownMs = actedBy(fromMs, calms)
     const later = history.flatMap((one) =>
       one.kind === 'given' ? [one.atMs] : one.kind === 'held' ? [one.untilMs + secondMs] : [],
     )
@@ -59,7 +72,7 @@ function judgeFreed(payment: Known, chain: ChainFacts, ledger: Ledger): void {
     )
     for (const atMs of moments) {
       const freeMicro = isFrozenAt(chain, deed.wallet, atMs) ? 0n : freeAt(parts, atMs)
-      const allowedMicro = worthOf(payment, inDoubtAt(payment, atMs)) + 1n
+      const allowedMicro = worthOf(payment, inDoubtAt(payment, atMs, calms)) + 1n
       if (freeMicro <= allowedMicro) continue
       const afterS = Math.round((atMs - fromMs) / secondMs)
       const finding = `${id} (${deed.fate}) had ${freeMicro} free ${afterS} s after its money was going back`
@@ -69,14 +82,14 @@ function judgeFreed(payment: Known, chain: ChainFacts, ledger: Ledger): void {
 }
 
 /** Checks that a loss which was known during the hold was revoked. A freeze is for money that the chain cannot take back. */
-function judgeRevoked(payment: Known, book: Book, ledger: Ledger): void {
+function judgeRevoked(payment: Known, book: Book, calms: readonly Calm[], ledger: Ledger): void {
   const { id, deed, parts, capturedMinor } = payment
   if (!deed.isPlayed || deed.requires.cameBack || deed.requires.money === 'undone') return
   const endMs = Math.max(
     0,
     ...parts.flatMap(({ history }) => history.flatMap((one) => (one.kind === 'held' ? one.untilMs : []))),
   )
-  const inTime = deed.doubts.filter((one) => isGone(one, book) && one.fromMs + actsWithinMs < endMs)
+  const inTime = deed.doubts.filter((one) => isGone(one, book) && actedBy(one.fromMs, calms) < endMs)
   if (inTime.length === 0) return
   const goneMinor = inTime.some(({ minor }) => minor === null)
     ? capturedMinor
@@ -106,9 +119,9 @@ function isGone(
 }
 
 /** Returns the money in minor units of which the services must know by then that it is going back, at most all. */
-function inDoubtAt({ deed, capturedMinor }: Known, atMs: number): bigint {
+function inDoubtAt({ deed, capturedMinor }: Known, atMs: number, calms: readonly Calm[]): bigint {
   const open = deed.doubts.filter(
-    ({ fromMs, toMs }) => fromMs + actsWithinMs <= atMs && atMs < (toMs ?? Number.POSITIVE_INFINITY),
+    ({ fromMs, toMs }) => actedBy(fromMs, calms) <= atMs && atMs < (toMs ?? Number.POSITIVE_INFINITY),
   )
   const isAll = open.some(({ minor }) => minor === null)
   const minor = isAll ? capturedMinor : sumOf(open.map((one) => one.minor!))

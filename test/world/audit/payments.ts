@@ -52,7 +52,8 @@ const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 export const isPayment = (deed: WorldDeed): deed is PaymentDeed => deed.kind === 'topup' || deed.kind === 'settlement'
 
 /** Audits the payments. Each loss must be recovered, or its wallet frozen. */
-export function auditPayments({ deeds, book, chain, entries, database }: Evidence, ledger: Ledger): void {
+export function auditPayments(evidence: Evidence, ledger: Ledger): void {
+  const { deeds, book, chain, entries, database } = evidence
   const promised = new Map(
     deeds.filter(isPayment).flatMap((one) => (one.answer ? [[one.answer.id, one] as const] : [])),
   )
@@ -79,7 +80,7 @@ export function auditPayments({ deeds, book, chain, entries, database }: Evidenc
   }
   auditRefundOrders(book, promised, ledger)
   judgeLosses(losses, chain, database.owed, ledger)
-  judgeDoubts(doubted, chain, book, ledger)
+  judgeDoubts(doubted, evidence, ledger)
   for (const ref of chain.refs)
     if (!known.has(ref) && BigInt(ref) !== 0n)
       ledger.find(`the contract has ref ${ref}, which no payment at the provider has`)

@@ -17,7 +17,7 @@ import { ownStack, type SuiteOptions } from '../../support/stack'
 import { readWritten } from '../audit/leaks'
 import { notedAsPublished, storedMessages } from '../audit/messages'
 import { readChain } from '../chain-facts'
-import type { Entry, Evidence } from '../evidence'
+import { alwaysCalm, type Entry, type Evidence } from '../evidence'
 import type { Record } from '../record'
 import { openBalancer } from './balancer'
 import { ask } from './client'
@@ -127,6 +127,7 @@ export async function openWorld(topology: Topology, changes: SuiteOptions = {}):
         ])
         const stored = whole ? await storedMessages(stack) : []
         return {
+          calms: alwaysCalm,
           deeds,
           entries,
           book,

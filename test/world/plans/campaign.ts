@@ -88,7 +88,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const upgrade = older ? replaceOlder(world, minutes, stop.signal) : undefined
   await pause(minutes * 60_000, stop.signal)
   stop.abort()
-  const happened = await trouble
+  const { happened, calms } = await trouble
   await upgrade
   say(`${happened.length} faults ended; waiting for pending items`)
   const quietFrom = performance.now()
@@ -97,11 +97,11 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   await endPending(world.outside)
   const judged = await quietly(
     everybody,
-    async (entries) => audit(await world.evidence(record, entries)),
+    async (entries) => audit({ ...(await world.evidence(record, entries)), calms }),
     options.quietSeconds * 1_000,
   )
   const quietMs = performance.now() - quietFrom
-  const evidence = await world.evidence(record, judged.entries, everybody)
+  const evidence = { ...(await world.evidence(record, judged.entries, everybody)), calms }
   const verdict = audit(evidence)
   return { options, record, happened, verdict, quietMs, last: judged.last, searched: searchedIn(evidence.written) }
 }
