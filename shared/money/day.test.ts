@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { dayEndMs, dayStartMs } from './day'
+import { dayEndMs, dayStartMs, namedDayStartMs } from './day'
 
 test.each([
   ['USD/IDR', '2026-11-21T16:59:59.999Z', '2026-11-20T17:00:00.000Z'],
@@ -12,4 +12,19 @@ test.each([
   const startMs = dayStartMs(pair, Date.parse(now))
   expect(new Date(startMs).toISOString()).toBe(start)
   expect(dayEndMs(pair, Date.parse(now)) - startMs).toBe(86_400_000)
+})
+
+test.each([
+  ['USD/IDR', '2026-11-24', '2026-11-23T17:00:00.000Z'],
+  ['USD/MYR', '2026-11-24', '2026-11-23T16:00:00.000Z'],
+  ['USD/IDR', '2028-02-29', '2028-02-28T17:00:00.000Z'],
+  ['USD/IDR', '2026-02-29', undefined],
+  ['USD/IDR', '2026-02-30', undefined],
+  ['USD/IDR', '2026-13-01', undefined],
+  ['USD/IDR', '2026-11-24T00:00', undefined],
+  ['USD/IDR', '24.11.2026', undefined],
+  ['USD/IDR', '', undefined],
+] as const)('the day of %s that is written %p begins at %p', (pair, day, start) => {
+  const startMs = namedDayStartMs(pair, day)
+  expect(startMs === undefined ? undefined : new Date(startMs).toISOString()).toBe(start!)
 })

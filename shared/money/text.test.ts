@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { languages } from '#shared/language/language'
-import { amountText, moneyText } from '#shared/money/text'
+import { amountText, moneyText, plainAmount } from '#shared/money/text'
 
 test.each([
   [1n, 'AUSD', '0.000001'],
@@ -12,6 +12,15 @@ test.each([
   [999_499_439_763_122_351_978n, 'MON', '999.499439763122351978'],
 ])('%p smallest units of %s are written %s', (amount, asset, text) => {
   expect(amountText(amount, asset)).toBe(text)
+})
+
+test.each([
+  [1_234_567_890_000n, 'AUSD', '1234567.890000'],
+  [-1_234_567n, 'IDR', '-1234567'],
+  [-123_456n, 'MYR', '-1234.56'],
+  [0n, 'MYR', '0.00'],
+])('%p smallest units of %s are written %s for programs that add them up', (amount, asset, text) => {
+  expect(plainAmount(amount, asset)).toBe(text)
 })
 
 test.each([

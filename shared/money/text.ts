@@ -30,6 +30,12 @@ export function amountText(amount: bigint, asset: string, language: Language = '
   return `${amount < 0n ? '-' : ''}${decimalText(number, places[asset] ?? 0, language)}`
 }
 
+/**
+ * Writes an amount in major units for a program that adds amounts up: exact, with a point, and without separators of
+ * thousands. 1234567890000 of AUSD is 1234567.890000.
+ */
+export const plainAmount = (amount: bigint, asset: string): string => amountText(amount, asset).replaceAll(',', '')
+
 /** Writes an amount with its currency: `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`; in Indonesian `Rp 50.000`. */
 export function moneyText(amount: bigint | string, asset: string, language: Language = 'en'): string {
   const text = amountText(BigInt(amount), asset, language)

@@ -12,6 +12,7 @@ const env = {
 
 onOneStack(() => ({ env, terms, operations: true }), {
   questions: () => import('#infra/operations/cli/questions.suite'),
+  report: () => import('#infra/operations/cli/report.suite'),
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),
   unexplained: () => import('../attacks/unexplained.suite'),

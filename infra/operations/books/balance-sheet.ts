@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { type AccountName, type Asset, accountNames, assets, chart } from '#shared/ledger/chart'
 import { itemTables } from './items'
 import { type Break, openBreaks } from './judge'
@@ -23,7 +23,7 @@ export type OpenItem = {
   readonly amount: bigint
 }
 
-/** Spread and provider fees that were booked within 24 hours, in minor units of the asset. */
+/** Spread and provider fees that were booked within a day, in minor units of the asset. */
 export type DayResult = {
   readonly asset: Asset
   /** Spread kept from payers and payees, less that given to payees. */
@@ -64,12 +64,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
       where account in ${tx([...listed])} group by 1, account, asset
       having sum(amount) <> 0 order by account, item`
     const breaks = await openBreaks(tx)
-    const day = await tx<{ asset: Asset; earned: string; fees: string; transactions: number }[]>`
-      select asset, (-coalesce(sum(amount) filter (where account = 'spread'), 0))::text as earned,
-        coalesce(sum(amount) filter (where account = 'fees'), 0)::text as fees,
-        (count(distinct item) filter (where account = 'fees'))::int as transactions
-      from lines where booked_at >= now() - interval '1 day' and account in ('spread', 'fees')
-      group by asset order by asset`
+    const day = await readDayResults(tx, "now() - interval '1 day'", "'infinity'")
     const lines = accountNames.flatMap((account) =>
       chart[account].assets.flatMap((asset: Asset) => {
         const isOf = (one: { asset: Asset }) => one.asset === asset
@@ -84,11 +79,25 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
     return {
       lines,
       breaks,
-      day: day.map((one) => ({ ...one, earned: BigInt(one.earned), fees: BigInt(one.fees) })),
+      day,
       closed: isClosed(lines, breaks),
       items: items.map((one) => ({ ...one, amount: BigInt(one.amount) })),
     }
   })
+}
+
+/**
+ * Reads spread and fees that were booked from one time until before another, both in SQL. The transaction must have the
+ * view `lines`.
+ */
+export async function readDayResults(tx: TransactionSql, from: string, to: string): Promise<DayResult[]> {
+  const found = await tx.unsafe<{ asset: Asset; earned: string; fees: string; transactions: number }[]>(`
+    select asset, (-coalesce(sum(amount) filter (where account = 'spread'), 0))::text as earned,
+      coalesce(sum(amount) filter (where account = 'fees'), 0)::text as fees,
+      (count(distinct item) filter (where account = 'fees'))::int as transactions
+    from lines where booked_at >= ${from} and booked_at < ${to} and account in ('spread', 'fees')
+    group by asset order by asset`)
+  return found.map((one) => ({ ...one, earned: BigInt(one.earned), fees: BigInt(one.fees) }))
 }
 
 const sumOf = (lines: readonly SheetLine[]) => lines.reduce((sum, { balance }) => sum + balance, 0n)

@@ -3,7 +3,8 @@ import { type BookSpan, moment } from './span'
 
 export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
-const linesView = `create or replace temporary view lines as ${journals
+/** Statement that shows the lines of all journals as the temporary view `lines`. */
+export const linesView = `create or replace temporary view lines as ${journals
   .map(
     (name) => `select '${name}'::text as journal, posting, line, event, item, account, asset, amount,
       booked_at from ${name}.journal`,

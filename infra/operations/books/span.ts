@@ -19,10 +19,10 @@ export type BookSpan = {
 
 export const checkpoint = 'rows'
 
-/**
- * Returns the range of the next comparison. It ends ten minutes early, because a row carries the time of its
- * statement but becomes visible when its transaction commits, at most ten minutes later.
- */
+/** Time after which every row of a moment is visible: a row has the time of its statement, and commits at most this much later. */
+export const commitsWithin = "interval '10 minutes'"
+
+/** Returns the range of the next comparison. It ends before `now` by the time within which rows become visible. */
 export async function readSpan(tx: TransactionSql, whole: boolean): Promise<BookSpan> {
   const [found] = await tx<(Omit<BookSpan, 'since' | 'block'> & { since: string; block: string })[]>`
     with source as (
@@ -37,7 +37,7 @@ export async function readSpan(tx: TransactionSql, whole: boolean): Promise<Book
       coalesce((select block from last), -1)::text as block,
       greatest(
         (select read_to from last),
-        least(now(), earliest) - interval '10 minutes'
+        least(now(), earliest) - ${tx.unsafe(commitsWithin)}
       )::text as "readTo",
       source.block::text as "readToBlock", chain::text as "chainReadAt",
       provider::text as "providerReadAt"

@@ -1,3 +1,4 @@
+import { csvText } from '#infra/operations/csv'
 import { amountText } from '#shared/money/text'
 import type { Agreed, Break } from './judge'
 
@@ -61,7 +62,5 @@ export function csvOf(breaks: readonly Break[], agreed: readonly Agreed[]): stri
       ...columns.slice(5).map(() => ''),
     ]),
   ]
-  return [columns as readonly string[], ...rows].map((row) => row.map(cell).join(',')).join('\n')
+  return csvText(columns, rows)
 }
-
-const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -11,6 +11,7 @@ import { operatorCommands } from '#infra/operations/cli/operator-commands'
 import { pause, resume } from '#infra/operations/cli/pause'
 import { persons } from '#infra/operations/cli/person/command'
 import { reconcile } from '#infra/operations/cli/reconcile'
+import { report } from '#infra/operations/cli/report'
 import { review } from '#infra/operations/cli/review'
 import { status } from '#infra/operations/cli/status'
 import { trace } from '#infra/operations/cli/trace'
@@ -24,6 +25,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['trace', trace],
   ['in-flight', inFlight],
   ['books', books],
+  ['report', report],
   ['reconcile', reconcile],
   ['review', review],
   ['dead-letters', deadLetters],

@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Stack } from '#infra/local/stack'
+import { type AccountName, type Asset, accountNames, chart } from '#shared/ledger/chart'
+import { decimals } from '#shared/money/money'
+import { groupStack } from '#test/runner/group'
+import { query } from '#test/support/database'
+import { creditedTopUp } from '#test/support/flows'
+import { verifiedUser } from '#test/support/people'
+import { operate } from '#test/support/stack'
+
+let stack: Stack
+let day: string
+beforeAll(async () => {
+  stack = groupStack()
+  await creditedTopUp(stack, await verifiedUser(stack))
+  const [row] = await query<{ day: string }>(
+    stack,
+    `select to_char(now() at time zone 'Asia/Jakarta', 'YYYY-MM-DD') as day`,
+  )
+  day = row!.day
+})
+
+/** Turns a decimal of the report back into the smallest unit, without the code that wrote it. */
+function minorOf(text: string, asset: Asset): bigint {
+  const [, minus = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)!
+  expect(fraction).toHaveLength(asset === 'MON' ? 18 : decimals[asset])
+  return BigInt(minus + whole + fraction)
+}
+
+const previous = (of: string) => new Date(Date.parse(`${of}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10)
+
+async function rowsOf(of: string) {
+  const { code, said } = await operate(stack, 'report', '--day', of, '--csv')
+  expect(code).toBe(0)
+  const [head, ...lines] = said.trimEnd().split('\n')
+  expect(head).toBe('day,status,account,asset,opening,debits,credits,closing')
+  return lines.map((line) => {
+    const [, status, account, asset, ...amounts] = line.split(',')
+    const [opening, debits, credits, closing] = amounts.map((amount) => minorOf(amount, asset as Asset))
+    return { status, account, asset, opening: opening!, debits: debits!, credits: credits!, closing: closing! }
+  })
+}
+
+/** Sums of the four journals, read without the code of the report. */
+async function booked(before = 'infinity') {
+  const journals = ['payments', 'payouts', 'chain_relayer', 'books']
+  const lines = journals.map((schema) => `select account, asset, amount, booked_at from ${schema}.journal`)
+  const rows = await query<{ of: string; sum: string }>(
+    stack,
+    `select account || ' ' || asset as of, sum(amount)::text as sum
+    from (${lines.join(' union all ')}) l where booked_at < '${before}' group by 1`,
+  )
+  return new Map(rows.map(({ of, sum }) => [of, BigInt(sum)]))
+}
+
+describe('ops report', () => {
+  test('the CSV of a day, added up, equals the journals at its beginning and its end', async () => {
+    // The relayer books gas at any time, so the day is read between two equal readings of the journals.
+    let [rows, before, after] = [await rowsOf(day), await booked(), await booked()]
+    for (let tries = 0; tries < 20; tries++) {
+      ;[before, rows, after] = [await booked(), await rowsOf(day), await booked()]
+      if (Bun.deepEquals(before, after)) break
+    }
+    const opened = await booked(`${previous(day)} 17:00:00+00`)
+    for (const { account, asset, opening, debits, credits, closing } of rows) {
+      const of = `${account} ${asset}`
+      expect([of, opening, closing]).toEqual([of, opened.get(of) ?? 0n, after.get(of) ?? 0n])
+      expect([of, opening + debits - credits]).toEqual([of, closing])
+    }
+    for (const asset of new Set(rows.map((row) => row.asset))) {
+      const own = rows.filter((row) => row.asset === asset)
+      const sum = (of: 'opening' | 'debits' | 'credits' | 'closing') => own.reduce((total, row) => total + row[of], 0n)
+      expect([sum('opening'), sum('debits') - sum('credits'), sum('closing')]).toEqual([0n, 0n, 0n])
+    }
+    expect(rows.find(({ account }) => account === 'credit_line')!.debits).toBeGreaterThan(0n)
+    expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['open']))
+  })
+
+  test('a day ends where the next one begins', async () => {
+    const [ended, begun] = [await rowsOf(previous(day)), await rowsOf(day)]
+    expect(ended.map(({ closing }) => closing)).toEqual(begun.map(({ opening }) => opening))
+  })
+
+  test('for programs it has the same rows as the CSV, and says whether the day is over', async () => {
+    const { code, said } = await operate(stack, 'report', '--day', previous(day), '--json')
+    expect(code).toBe(0)
+    const { status, timeZone, accounts } = JSON.parse(said)
+    expect({ status, timeZone }).toEqual({ status: 'final', timeZone: 'Asia/Jakarta' })
+    const listed: { account: AccountName; asset: Asset }[] = accounts
+    const wanted = accountNames.flatMap((account) => chart[account].assets.map((asset: Asset) => ({ account, asset })))
+    expect(listed.map(({ account, asset }) => ({ account, asset }))).toEqual(wanted)
+  })
+
+  test('a day that has not begun is not reported', async () => {
+    const { code, said } = await operate(stack, 'report', '--day', '2999-01-01')
+    expect([code, said.trim()]).toEqual([1, '2999-01-01 has not begun'])
+  })
+})
