@@ -99,9 +99,10 @@ const between = (min: number, max: number) => (value: unknown) =>
   typeof value === 'number' && value >= min && value <= max
 const probability: Check = { fits: between(0, 1), words: 'a probability from 0 to 1' }
 const flag: Check = { fits: (value) => typeof value === 'boolean', words: 'true or false' }
+const weekMs = 7 * 86_400_000
 const aheadMs: Check = {
-  fits: between(-86_400_000, 86_400_000),
-  words: 'milliseconds up to a day, before or after',
+  fits: between(-weekMs, weekMs), // Within a week every payment is settled.
+  words: 'milliseconds up to a week, before or after',
 }
 const waitMs: Check = { fits: between(0, 600_000), words: 'milliseconds up to 600000' }
 

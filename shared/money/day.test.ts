@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { dayEndMs, dayStartMs, namedDayStartMs } from './day'
+import { dayEndMs, dayName, dayStartMs, namedDayStartMs } from './day'
 
 test.each([
   ['USD/IDR', '2026-11-21T16:59:59.999Z', '2026-11-20T17:00:00.000Z'],
@@ -27,4 +27,12 @@ test.each([
 ] as const)('the day of %s that is written %p begins at %p', (pair, day, start) => {
   const startMs = namedDayStartMs(pair, day)
   expect(startMs === undefined ? undefined : new Date(startMs).toISOString()).toBe(start!)
+})
+
+test.each([
+  ['USD/IDR', '2026-11-23T16:59:59.999Z', '2026-11-23'],
+  ['USD/IDR', '2026-11-23T17:00:00.000Z', '2026-11-24'],
+  ['USD/MYR', '2026-11-23T16:00:00.000Z', '2026-11-24'],
+] as const)('the day of %s at %s is written %s', (pair, at, day) => {
+  expect(dayName(pair, Date.parse(at))).toBe(day)
 })

@@ -27,5 +27,9 @@ export function namedDayStartMs(pair: Pair, day: string): number | undefined {
   return midnightUtc - countryBy('pair', pair).utcOffsetHours * hourMs
 }
 
+/** Writes the day of `atMs` in the country of the money, `2026-11-24`. */
+export const dayName = (pair: Pair, atMs: number): string =>
+  new Date(atMs + countryBy('pair', pair).utcOffsetHours * hourMs).toISOString().slice(0, 10)
+
 /** Returns the end of that day, in unix ms. */
 export const dayEndMs = (pair: Pair, nowMs: number): number => dayStartMs(pair, nowMs) + dayMs

@@ -89,6 +89,8 @@ describe('a row of the list', () => {
       amountMinor: 100_000n,
       cashflow: 'in',
       feeMinor: 1_000n,
+      settlement: 'pending',
+      settlesAt: new Date('2026-08-03T10:00:00Z'),
       created: new Date('2026-08-01T09:59:00Z'),
       updated: new Date('2026-08-01T10:01:00.250Z'),
     })
@@ -130,6 +132,18 @@ describe('a row of the list', () => {
     [null, 'unknown'],
   ] as const)('with status %p is %s', async (word, status) => {
     expect((await rowOf({ status: word })).status).toBe(status)
+  })
+
+  test.each([
+    ['PENDING', 'pending'],
+    ['SETTLED', 'settled'],
+    ['EARLY_SETTLED', 'settled'],
+    ['settled', null],
+    ['constructor', null],
+    [null, null],
+    [undefined, null],
+  ] as const)('with the settlement status %p has the settlement %p', async (word, settlement) => {
+    expect((await rowOf({ settlement_status: word })).settlement).toBe(settlement)
   })
 
   test.each([
@@ -188,6 +202,8 @@ describe('a row of the list', () => {
       amountMinor: null,
       cashflow: null,
       feeMinor: null,
+      settlement: null,
+      settlesAt: null,
       created: null,
       updated: null,
     }

@@ -8,6 +8,9 @@ export type ListedType = 'payment' | 'refund' | 'chargeback' | 'payout'
 /** Status of a listed transaction. `unknown` is one that we have never seen, and never counts as success. */
 export type ListedStatus = 'pending' | 'succeeded' | 'failed' | 'voided' | 'reversed' | 'unknown'
 
+/** `settled`: the money is in the balance, also if it came early. */
+export type Settlement = 'pending' | 'settled'
+
 /** A row of the list, which is a hint: the object that it names is fetched by id. */
 export type Listed = {
   readonly transactionId: string
@@ -27,6 +30,10 @@ export type Listed = {
   readonly cashflow: 'in' | 'out' | null
   /** Fee including taxes; 0 if it is reversed or waived; null if it is inexact or not yet known. */
   readonly feeMinor: bigint | null
+  /** Whether the provider has added the money to the balance; null if it says nothing. */
+  readonly settlement: Settlement | null
+  /** Time at which the provider expects to do so. */
+  readonly settlesAt: Date | null
   readonly created: Date | null
   readonly updated: Date | null
 }
@@ -65,6 +72,12 @@ const cashflows: ReadonlyMap<unknown, 'in' | 'out'> = new Map([
   ['MONEY_OUT', 'out'],
 ])
 
+const settlements: ReadonlyMap<unknown, Settlement> = new Map([
+  ['PENDING', 'pending'],
+  ['SETTLED', 'settled'],
+  ['EARLY_SETTLED', 'settled'],
+])
+
 /** Validates only the fields that paging needs, because one invalid field must not hide all other rows. */
 const anything = Type.Optional(Type.Unknown())
 const WireRow = Type.Object({
@@ -79,6 +92,8 @@ const WireRow = Type.Object({
   product_data: anything,
   cashflow: anything,
   fee: anything,
+  settlement_status: anything,
+  estimated_settlement_time: anything,
   created: anything,
   updated: anything,
 })
@@ -177,6 +192,8 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
     amountMinor: minorFrom(wire.amount, currency),
     cashflow: cashflows.get(wire.cashflow) ?? null,
     feeMinor: feeFrom(wire.fee, currency),
+    settlement: settlements.get(wire.settlement_status) ?? null,
+    settlesAt: dateFrom(wire.estimated_settlement_time),
     created: dateFrom(wire.created),
     updated: dateFrom(wire.updated),
   }

@@ -1,15 +1,31 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { reportColumns, reportCsv, reportRows, reportText } from '#infra/operations/cli/report'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  accountRows,
+  csvOf,
+  reportColumns,
+  reportText,
+  unsettledColumns,
+  unsettledRows,
+} from '#infra/operations/cli/report'
+import { type Database, openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
 import { accountNames, chart } from '#shared/ledger/chart'
+import { recordMoves } from './external/provider-move.store'
 import { judge } from './judge'
 import { type DayReport, periodOf, readDayReport } from './report'
 import { type BooksDatabase, openBooksDatabase, recordRead } from './test-support-rows'
 
 let database: BooksDatabase
+let moves: Database
 beforeAll(async () => {
   database = await openBooksDatabase()
+  const log = openLog('operator', 'silent')
+  moves = openDatabase({ url: database.booksUrl, name: 'suite', log, onFatal: () => {}, max: 1 })
 })
-afterAll(() => database?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  await moves?.[Symbol.asyncDispose]()
+  await database?.[Symbol.asyncDispose]()
+})
 
 /** Posts an item: AUSD from `other` to `account`, in 10⁻⁶. */
 const post = (item: string, at: string, [account, other]: readonly string[], micro: number, schema = 'payments') =>
@@ -41,7 +57,7 @@ test('a line belongs to the day in Jakarta on which it was booked, from midnight
 test('the report of a day has the same bytes whether the totals of the books end before, within or after it', async () => {
   const texts = async () => {
     const found = await reportOf('2026-03-10')
-    return [reportText(found), reportCsv(reportRows(found))]
+    return [reportText(found), csvOf(reportColumns, accountRows(found))]
   }
   const first = await texts()
   expect(first[1]).toContain('2026-03-10,final,treasury,AUSD,99.000000,0.000000,6.000000,93.000000')
@@ -69,7 +85,7 @@ test('a correction stands on the day on which it was made, and changes no earlie
 })
 
 test('the report has one row for each account in each of its assets, in fixed columns', async () => {
-  const [head, ...rows] = reportCsv(reportRows(await reportOf('2026-03-10'))).split('\n')
+  const [head, ...rows] = csvOf(reportColumns, accountRows(await reportOf('2026-03-10'))).split('\n')
   expect(head).toBe(reportColumns.join(','))
   expect(head).toBe('day,status,account,asset,opening,debits,credits,closing')
   const wanted = accountNames.flatMap((account) => chart[account].assets.map((asset) => `${account},${asset}`))
@@ -92,4 +108,86 @@ test('a report is open until ten minutes after its day, because a line is visibl
 
 test('a day that has not begun has no report', async () => {
   expect(await readDayReport(database.books, '2999-01-01', periodOf('2999-01-01')!)).toBeUndefined()
+})
+
+describe('fiat that the provider has not settled', () => {
+  /** Books a payment of Rp 1,625,000 for 100 AUSD on 12 August at noon in Jakarta. */
+  const paid = (item: string) =>
+    database.admin.unsafe(`
+      insert into payments.journal (posting, line, event, item, account, asset, amount, booked_at)
+      select '${item}/1', line, 'by hand', '${item}', account, asset, amount, '2026-08-12T05:00:00Z'
+      from (values (0, 'provider_id', 'IDR', 1625000), (1, 'exchange', 'IDR', -1625000),
+        (2, 'exchange', 'AUSD', 100000000), (3, 'promises', 'AUSD', -100000000)) as l (line, account, asset, amount)`)
+  const credited = (item: string, at: string) =>
+    database.admin.unsafe(`
+      insert into payments.journal (posting, line, event, item, account, asset, amount, booked_at)
+      values ('${item}/2', 0, 'by hand', '${item}', 'promises', 'AUSD', 100000000, '${at}'),
+        ('${item}/2', 1, 'by hand', '${item}', 'treasury', 'AUSD', -100000000, '${at}')`)
+  const moved = (item: string, readAt: string, settlement: 'pending' | 'settled', settlesAt: string | null = null) =>
+    moves.transaction(async (tx) => {
+      const isPending = settlement === 'pending'
+      await recordMoves(tx, [
+        {
+          account: 'ID',
+          transactionId: `txn_${item}`,
+          type: 'payment',
+          status: 'succeeded',
+          reference: item,
+          currency: 'IDR',
+          amountMinor: 1_625_000n,
+          cashflow: 'in',
+          unsettledReadAt: isPending ? new Date(readAt) : null,
+          settlesAt: isPending && settlesAt !== null ? new Date(settlesAt) : null,
+          settledReadAt: isPending ? null : new Date(readAt),
+          readAt: new Date(readAt),
+        },
+      ])
+    })
+  const listed = async (day: string) =>
+    (await reportOf(day)).unsettled.map(({ item, received, expected, ausdGiven }) => [
+      item,
+      received,
+      expected,
+      ausdGiven,
+    ])
+
+  test('is listed with its expected day and the AUSD given until the day on which it is read as settled', async () => {
+    await paid('pay_slow')
+    await moved('pay_slow', '2026-08-12T05:01:00Z', 'pending', '2026-08-14T05:00:00Z')
+    const line = ['pay_slow', 1_625_000n, '2026-08-14', 0n]
+    expect(await listed('2026-08-11')).toEqual([])
+    expect(await listed('2026-08-12')).toEqual([line])
+    await credited('pay_slow', '2026-08-13T05:00:00Z')
+    const [twelfth, given] = [await reportOf('2026-08-12'), ['pay_slow', 1_625_000n, '2026-08-14', 100_000_000n]]
+    expect(await listed('2026-08-13')).toEqual([given])
+    // The provider postpones the settlement, which the reports keep as they first read it.
+    await moved('pay_slow', '2026-08-14T06:00:00Z', 'pending', '2026-08-17T05:00:00Z')
+    await moved('pay_slow', '2026-08-15T05:00:00Z', 'settled')
+    expect(await listed('2026-08-14')).toEqual([given])
+    expect(await listed('2026-08-15')).toEqual([])
+    expect(await reportOf('2026-08-12')).toEqual(twelfth)
+    expect(reportText(twelfth)).toContain('IDR  expected 2026-08-14: 1,625,000 of 1 payment, 0.000000 AUSD given')
+    expect(csvOf(unsettledColumns, unsettledRows(twelfth))).toBe(
+      'day,status,item,account,asset,received,expected,ausd_given\n2026-08-12,final,pay_slow,provider_id,IDR,1625000,2026-08-14,0.000000',
+    )
+  })
+
+  test('is not listed if the provider settled it at once, and without an expected day until the provider says so', async () => {
+    await paid('pay_at_once')
+    expect(await listed('2026-08-12')).toContainEqual(['pay_at_once', 1_625_000n, null, 0n])
+    expect(reportText(await reportOf('2026-08-12'))).toContain('IDR  no word of the provider: 1,625,000 of 1 payment')
+    await moved('pay_at_once', '2026-08-12T06:00:00Z', 'settled')
+    expect((await listed('2026-08-12')).map(([item]) => item)).toEqual(['pay_slow'])
+  })
+
+  test('no longer counts once it is paid back', async () => {
+    await paid('pay_back')
+    await moved('pay_back', '2026-08-12T06:00:00Z', 'pending', '2026-08-14T05:00:00Z')
+    await database.admin`
+      insert into payments.journal (posting, line, event, item, account, asset, amount, booked_at)
+      select 'pay_back/2', line, 'refund counted', item, account, asset, -amount, '2026-08-13T05:00:00Z'
+      from payments.journal where posting = 'pay_back/1'`
+    expect((await listed('2026-08-12')).map(([item]) => item)).toEqual(['pay_back', 'pay_slow'])
+    expect((await listed('2026-08-13')).map(([item]) => item)).toEqual(['pay_slow'])
+  })
 })

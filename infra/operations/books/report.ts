@@ -1,7 +1,9 @@
 import type { Sql, TransactionSql } from 'postgres'
-import { type AccountName, type Asset, accountNames, chart } from '#shared/ledger/chart'
+import { type AccountName, type Asset, accountNames, chart, providerOf } from '#shared/ledger/chart'
 import { countryBy } from '#shared/money/countries'
-import { dayEndMs, homePair, namedDayStartMs } from '#shared/money/day'
+import { dayEndMs, dayName, homePair, namedDayStartMs } from '#shared/money/day'
+import type { Fiat } from '#shared/money/money'
+import type { ProviderAccount } from '#shared/money/pair'
 import { type DayResult, readDayResults } from './balance-sheet'
 import { linesView } from './items'
 import { commitsWithin, moment, readSpan } from './span'
@@ -17,6 +19,20 @@ export type AccountDay = {
   readonly closing: bigint
 }
 
+/** Money of a payment that is in our books and not in the provider's balance, at the end of the day. */
+export type Unsettled = {
+  /** Payment, or the provider's id of money without one. */
+  readonly item: string
+  readonly account: AccountName
+  readonly asset: Fiat
+  /** Fiat received less refunds, in its smallest unit. */
+  readonly received: bigint
+  /** Day on which the provider expects to add it to the balance; null if it has said nothing by the end of the day. */
+  readonly expected: string | null
+  /** AUSD that left the treasury for it, in 10⁻⁶. */
+  readonly ausdGiven: bigint
+}
+
 /** The journals of one day, read by the time at which each line was booked. */
 export type DayReport = {
   readonly day: string
@@ -28,6 +44,8 @@ export type DayReport = {
   /** Every account of the chart in each of its assets, in the order of the chart. */
   readonly accounts: readonly AccountDay[]
   readonly results: readonly DayResult[]
+  /** The exposure at the end of the day: AUSD given for fiat that has yet to arrive. */
+  readonly unsettled: readonly Unsettled[]
 }
 
 /** Zone of the days: the one by which the limits count everything that is not about money of one country. */
@@ -57,7 +75,9 @@ export async function readDayReport(
     const [start, end] = [from, to].map((one) => moment(one.toISOString())) as [string, string]
     const accounts = await readAccounts(tx, start, end)
     const results = await readDayResults(tx, start, end)
-    return { day, timeZone: reportZone, from, to, status: clock!.final ? 'final' : 'open', accounts, results }
+    const unsettled = await readUnsettled(tx, start, end)
+    const status = clock!.final ? 'final' : 'open'
+    return { day, timeZone: reportZone, from, to, status, accounts, results, unsettled }
   })
 }
 
@@ -92,3 +112,50 @@ const accountDay = (sums: Omit<AccountDay, 'closing'>): AccountDay => ({
   ...sums,
   closing: sums.opening + sums.debits - sums.credits,
 })
+
+type UnsettledRow = {
+  item: string
+  account: (typeof providerOf)[ProviderAccount]
+  settlesAt: Date | null
+  received: string
+  given: string
+}
+
+/**
+ * Reads the payments that the provider had not settled at `end`, by what it had said until then, and those of the day
+ * about which it had said nothing. Their money is that of the journals at `end`.
+ */
+async function readUnsettled(tx: TransactionSql, start: string, end: string): Promise<Unsettled[]> {
+  const provider = `account in ('${Object.values(providerOf).join("', '")}')`
+  // PostgreSQL reads the journals by index only if it knows how few items there are.
+  await tx.unsafe(`
+    create temporary table unsettled on commit drop as
+      select item, max(settles_at) as settles_at from (
+        select unnest(array[reference, product_id]) as item, settles_at from books.provider_moves
+        where type = 'payment' and unsettled_read_at is not null and unsettled_read_at < ${end}
+          and (settled_read_at is null or settled_read_at >= ${end})
+      ) pending where item is not null group by item
+      union all
+      select distinct item, null::timestamptz from lines l
+      where journal = 'payments' and booked_at >= ${start} and booked_at < ${end} and ${provider} and amount > 0
+        and not exists (select from books.provider_moves m where m.reference = l.item
+          and (m.unsettled_read_at < ${end} or m.settled_read_at < ${end}))
+        and not exists (select from books.provider_moves m where m.product_id = l.item
+          and (m.unsettled_read_at < ${end} or m.settled_read_at < ${end}));
+    analyze unsettled`)
+  const found = await tx.unsafe<UnsettledRow[]>(`
+    select u.item, u.settles_at as "settlesAt", min(account) filter (where ${provider}) as account,
+      (sum(amount) filter (where ${provider}))::text as received,
+      coalesce(-sum(amount) filter (where account = 'treasury'), 0)::text as given
+    from unsettled u join lines l on l.item = u.item
+    where booked_at < ${end} group by u.item, u.settles_at
+    having sum(amount) filter (where ${provider}) > 0 order by u.settles_at nulls last, u.item`)
+  return found.map(({ item, account, settlesAt, received, given }) => ({
+    item,
+    account,
+    asset: chart[account].assets[0],
+    received: BigInt(received),
+    expected: settlesAt && dayName(homePair, settlesAt.getTime()),
+    ausdGiven: BigInt(given),
+  }))
+}

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, integer, pgSchema, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at } from '#platform/db/columns'
 import { journalTable } from '#shared/ledger/journal.store'
@@ -52,6 +52,10 @@ export const chainMoves = schema.table(
   ],
 )
 
+/** Selects payments that were not settled when they were first read. The partial index uses the same expression. */
+export const isUnsettledOnce = ({ type, unsettledReadAt }: Record<'type' | 'unsettledReadAt', SQLWrapper>): SQL =>
+  sql`${type} = 'payment' and ${unsettledReadAt} is not null`
+
 export const providerMoves = schema.table(
   'provider_moves',
   {
@@ -69,12 +73,21 @@ export const providerMoves = schema.table(
     cashflow: text('cashflow'),
     /** Fee including tax, in minor units. Null if not reported. */
     feeMinor: amountColumn('fee_minor'),
+    /**
+     * Time at which the row was first read as not settled, and the time of settlement that the provider expected then. Both
+     * stay, like `settledReadAt`, so that a report of a past day does not change.
+     */
+    unsettledReadAt: at('unsettled_read_at'),
+    settlesAt: at('settles_at'),
+    /** Time at which the row was first read as settled. */
+    settledReadAt: at('settled_read_at'),
     createdAt: at('created_at'),
     changedAt: at('changed_at'),
     readAt: at('read_at').notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.transactionId] }),
+    index('provider_moves_unsettled').on(table.settledReadAt).where(isUnsettledOnce(table)),
     index('provider_moves_reference').on(table.reference),
     index('provider_moves_product').on(table.productId),
     index('provider_moves_read').on(table.readAt),

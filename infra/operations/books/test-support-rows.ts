@@ -2,16 +2,18 @@ import postgres, { type Sql } from 'postgres'
 import { urlInRole } from '#platform/db/url'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 
-export type BooksDatabase = AsyncDisposable & { readonly admin: Sql; readonly books: Sql }
+export type BooksDatabase = AsyncDisposable & { readonly admin: Sql; readonly books: Sql; readonly booksUrl: string }
 
 export async function openBooksDatabase(): Promise<BooksDatabase> {
   const server = await startScratchPostgres()
   const open = (url: string) => postgres(url, { max: 2, onnotice: () => {} })
   const admin = open(server.adminUrl)
-  const books = open(urlInRole(server.urlAs('operations', server.passwords.operations), 'books'))
+  const booksUrl = urlInRole(server.urlAs('operations', server.passwords.operations), 'books')
+  const books = open(booksUrl)
   return {
     admin,
     books,
+    booksUrl,
     [Symbol.asyncDispose]: async () => {
       await Promise.all([admin, books].map((sql) => sql.end({ timeout: 1 })))
       await server[Symbol.asyncDispose]()

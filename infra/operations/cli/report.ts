@@ -1,7 +1,8 @@
-import { type DayReport, periodOf, readDayReport } from '#infra/operations/books/report'
+import { type DayReport, periodOf, readDayReport, type Unsettled } from '#infra/operations/books/report'
 import { dayLine } from '#infra/operations/cli/books'
 import { type CommandResult, reading } from '#infra/operations/cli/command'
 import { csvText } from '#infra/operations/csv'
+import { counted } from '#infra/operations/text'
 import { amountText, plainAmount } from '#shared/money/text'
 
 /**
@@ -10,12 +11,26 @@ import { amountText, plainAmount } from '#shared/money/text'
  */
 export const reportColumns = ['day', 'status', 'account', 'asset', 'opening', 'debits', 'credits', 'closing'] as const
 
-type ReportRow = Readonly<Record<(typeof reportColumns)[number], string>>
+/** Columns of the fiat that the provider had not settled at the end of the day, one row for each payment. */
+export const unsettledColumns = [
+  'day',
+  'status',
+  'item',
+  'account',
+  'asset',
+  'received',
+  'expected',
+  'ausd_given',
+] as const
+
+type Row<Column extends string> = Readonly<Record<Column, string>>
+type AccountRow = Row<(typeof reportColumns)[number]>
+type UnsettledRow = Row<(typeof unsettledColumns)[number]>
 
 export const report = reading({
-  does: 'report a day of the books: balances and movements of every account, spread, fees',
-  usage: 'report --day <yyyy-mm-dd> [--csv | --json]',
-  options: { day: { type: 'string' }, csv: { type: 'boolean' } },
+  does: 'report a day of the books: balances and movements of every account, spread, fees, unsettled fiat',
+  usage: 'report --day <yyyy-mm-dd> [--csv [--unsettled] | --json]',
+  options: { day: { type: 'string' }, csv: { type: 'boolean' }, unsettled: { type: 'boolean' } },
   faultIn: (_, { day }) => {
     if (day === undefined) return '--day is required, such as 2026-11-24'
     return periodOf(String(day)) ? undefined : `--day ${day} is not a day of the calendar, such as 2026-11-24`
@@ -24,17 +39,14 @@ export const report = reading({
     const day = String(options.day)
     const found = await readDayReport(sql, day, periodOf(day)!)
     if (!found) return { text: `${day} has not begun`, data: { day }, ok: false }
-    const accounts = reportRows(found)
-    return {
-      text: options.csv ? reportCsv(accounts) : reportText(found),
-      data: { ...found, accounts },
-      ok: true,
-    }
+    const [accounts, unsettled] = [accountRows(found), unsettledRows(found)]
+    const csv = options.unsettled ? csvOf(unsettledColumns, unsettled) : csvOf(reportColumns, accounts)
+    return { text: options.csv ? csv : reportText(found), data: { ...found, accounts, unsettled }, ok: true }
   },
 })
 
 /** Returns the accounts as they are printed for programs. */
-export const reportRows = ({ day, status, accounts }: DayReport): ReportRow[] =>
+export const accountRows = ({ day, status, accounts }: DayReport): AccountRow[] =>
   accounts.map(({ account, asset, opening, debits, credits, closing }) => ({
     day,
     status,
@@ -46,17 +58,42 @@ export const reportRows = ({ day, status, accounts }: DayReport): ReportRow[] =>
     closing: plainAmount(closing, asset),
   }))
 
-export const reportCsv = (rows: readonly ReportRow[]): string =>
+/** Returns the unsettled fiat as it is printed for programs. `expected` is empty if the provider has given no day. */
+export const unsettledRows = ({ day, status, unsettled }: DayReport): UnsettledRow[] =>
+  unsettled.map(({ item, account, asset, received, expected, ausdGiven }) => ({
+    day,
+    status,
+    item,
+    account,
+    asset,
+    received: plainAmount(received, asset),
+    expected: expected ?? '',
+    ausd_given: plainAmount(ausdGiven, 'AUSD'),
+  }))
+
+export const csvOf = <Column extends string>(columns: readonly Column[], rows: readonly Row<Column>[]): string =>
   csvText(
-    reportColumns,
-    rows.map((row) => reportColumns.map((column) => row[column])),
+    columns,
+    rows.map((row) => columns.map((column) => row[column])),
   )
+
+/** Sums the unsettled fiat by asset and expected day. */
+function unsettledLines(unsettled: readonly Unsettled[]): string[] {
+  const groups = Map.groupBy(unsettled, ({ asset, expected }) => `${asset} ${expected ?? ''}`)
+  return [...groups.values()].map((own) => {
+    const { asset, expected } = own[0]!
+    const received = own.reduce((sum, one) => sum + one.received, 0n)
+    const given = own.reduce((sum, one) => sum + one.ausdGiven, 0n)
+    const when = expected === null ? 'no word of the provider' : `expected ${expected}`
+    return `  ${asset.padEnd(4)} ${when}: ${amountText(received, asset)} of ${counted(own.length, 'payment')}, ${amountText(given, 'AUSD')} AUSD given`
+  })
+}
 
 const line = (account: string, asset: string, ...amounts: string[]) =>
   `  ${account.padEnd(16)} ${asset.padEnd(4)} ${amounts.map((amount) => amount.padStart(28)).join(' ')}`
 
 /** Formats the report for an operator, without the accounts that have no money and did not move. */
-export function reportText({ day, timeZone, from, to, status, accounts, results }: DayReport): string {
+export function reportText({ day, timeZone, from, to, status, accounts, results, unsettled }: DayReport): string {
   const shown = accounts.filter(({ opening, debits, credits }) => opening !== 0n || debits !== 0n || credits !== 0n)
   return [
     `${day} in ${timeZone}, ${from.toISOString()} to ${to.toISOString()}`,
@@ -68,5 +105,8 @@ export function reportText({ day, timeZone, from, to, status, accounts, results 
     ),
     ...(shown.length === 0 ? ['  nothing was ever booked'] : []),
     ...(results.length > 0 ? ['', 'spread and provider fees of the day', ...results.map(dayLine)] : []),
+    ...(unsettled.length > 0
+      ? ['', 'received and not settled by the provider at the end', ...unsettledLines(unsettled)]
+      : []),
   ].join('\n')
 }

@@ -123,6 +123,8 @@ const paid: World['listed'] = [
     cashflow: null,
     amountMinor: 50_000n,
     feeMinor: null,
+    settlement: null,
+    settlesAt: null,
     created: at,
     updated: at,
     account: 'ID',

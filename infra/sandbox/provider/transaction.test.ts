@@ -4,6 +4,7 @@ import { openLog } from '#platform/log'
 import { openProviderClient } from '#shared/provider/client'
 import { lacksTransactionRead, listTransactions } from '#shared/provider/transactions'
 import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
+import { settlesMs, type Transaction } from './transaction'
 
 let fixture: SandboxFixture
 beforeEach(async () => {
@@ -265,6 +266,39 @@ describe('a query of the list', () => {
 
   test('a query of the list without a key is refused', async () => {
     expect((await fixture.ask('/transactions')).status).toBe(401)
+  })
+})
+
+describe('the settlement of a payment', () => {
+  const row = { account: 'ID', type: 'PAYMENT', status: 'SUCCESS', category: 'EWALLET' } as Transaction
+  test.each([
+    ['a virtual account', 'ID', 'VIRTUAL_ACCOUNT', '2026-11-24T03:00:00.000Z', '2026-11-24T03:00:00.000Z'],
+    ['QRIS', 'ID', 'QR_CODE', '2026-11-24T03:00:00.000Z', '2026-11-26T03:00:00.000Z'],
+    ['QRIS that is due on a Saturday', 'ID', 'QR_CODE', '2026-11-26T03:00:00.000Z', '2026-11-30T03:00:00.000Z'],
+    ['QRIS that is due on a Sunday', 'ID', 'QR_CODE', '2026-11-27T03:00:00.000Z', '2026-11-30T03:00:00.000Z'],
+    ['QRIS on a Sunday only in Jakarta', 'ID', 'QR_CODE', '2026-11-26T17:00:00.000Z', '2026-11-29T17:00:00.000Z'],
+    ['DuitNow', 'MY', 'DIRECT_DEBIT', '2026-11-24T03:00:00.000Z', '2026-11-25T03:00:00.000Z'],
+    ['DuitNow on a Friday', 'MY', 'DIRECT_DEBIT', '2026-11-27T03:00:00.000Z', '2026-11-30T03:00:00.000Z'],
+  ] as const)('%s (%s, %s) of %s is expected at %s', (_, account, category, createdAt, expected) => {
+    expect(new Date(settlesMs({ ...row, account, category, createdAt })).toISOString()).toBe(expected)
+  })
+
+  test('changes its row in the list when the expected time has come', async () => {
+    await paid('DANA')
+    const [pending] = await list()
+    expect(pending!.settlement_status).toBe('PENDING')
+    await fixture.control('faults', { api: { clockAheadMs: 4 * 86_400_000 } })
+    const [settled] = await list()
+    const { estimated_settlement_time: expected } = pending!
+    expect(settled).toEqual({ ...pending, settlement_status: 'SETTLED', updated: expected } as Row)
+    expect(await list(`updated[gte]=${expected}`)).toEqual([settled!])
+  })
+
+  test('does not come for a refund', async () => {
+    const payment = await paid()
+    await fixture.control(`payments/${payment.payment_id}/refund`, { failure_code: 'REFUND_FAILED' })
+    const [refund] = await list('types=REFUND')
+    expect(refund).toMatchObject({ settlement_status: null, estimated_settlement_time: null })
   })
 })
 

@@ -1,4 +1,4 @@
-import { type Account, businessIdOf, currencyOf } from '../account'
+import { type Account, businessIdOf, currencyOf, utcOffsetHoursOf } from '../account'
 import { banks } from '../channels/bank'
 import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
@@ -40,6 +40,8 @@ export type Transaction = {
   readonly productData: Record<string, unknown> | null
   /** Set if the row never has the id of its product. */
   readonly nameless?: true
+  /** The money of a payment is in the balance. */
+  readonly isSettled?: true
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -48,7 +50,8 @@ export function transactionsOf(context: Context, account: Account): Transaction[
   const { listDelayMs } = context.faults.api
   const rows = movedOf(context, account)
   const seenMs = nowMs(context) - listDelayMs
-  return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
+  const seen = listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
+  return seen.map((row) => (settlesMs(row) <= seenMs ? settled(row) : row))
 }
 
 /** Returns the fees that the provider kept of movements which started by `byMs`. */
@@ -88,6 +91,25 @@ const once =
     return row
   }
 
+/** Returns a row as it is once the provider has added its money to the balance, which counts as a change of the row. */
+function settled(row: Transaction): Transaction {
+  const updatedMs = Math.max(Date.parse(row.updatedAt), settlesMs(row))
+  return { ...row, isSettled: true, updatedAt: new Date(updatedMs).toISOString() }
+}
+
+/**
+ * Returns the time at which a payment is added to the balance, in unix ms: a virtual account at once, QRIS after two
+ * days, every other channel after one, and from a weekend on Monday. Returns Infinity for what never is.
+ */
+export function settlesMs({ account, type, status, category, createdAt }: Transaction): number {
+  if (type !== 'PAYMENT' || status !== 'SUCCESS') return Number.POSITIVE_INFINITY
+  const createdMs = Date.parse(createdAt)
+  if (category === 'VIRTUAL_ACCOUNT') return createdMs
+  const dueMs = createdMs + (category === 'QR_CODE' ? 2 : 1) * dayMs
+  const weekday = new Date(dueMs + utcOffsetHoursOf[account] * hourMs).getUTCDay()
+  return dueMs + ({ 0: 1, 6: 2 }[weekday] ?? 0) * dayMs
+}
+
 /** Returns a row as in the samples of the provider's reference. */
 export function transactionBody(context: Context, row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
@@ -95,7 +117,9 @@ export function transactionBody(context: Context, row: Transaction): Record<stri
   const comesIn = row.type === 'PAYMENT' || row.type === 'TOPUP'
   const { feeMinor, taxMinor, status } = feeOf(ratesOf(context), row)
   const kept = status === 'COMPLETED' ? feeMinor + taxMinor : 0n
-  const settlesAt = new Date(Date.parse(row.createdAt) + dayMs).toISOString()
+  const dueMs = settlesMs(row)
+  const isDue = Number.isFinite(dueMs)
+  const isSettled = row.isSettled === true || (row.type !== 'PAYMENT' && row.status === 'SUCCESS')
   return {
     id: row.id,
     product_id: row.productId,
@@ -110,8 +134,8 @@ export function transactionBody(context: Context, row: Transaction): Record<stri
     net_amount: majorFromMinor(comesIn ? row.amountMinor - kept : row.amountMinor, currency),
     net_amount_currency: currency,
     cashflow: comesIn ? 'MONEY_IN' : 'MONEY_OUT',
-    settlement_status: comesIn ? 'PENDING' : row.status === 'SUCCESS' ? 'SETTLED' : null,
-    estimated_settlement_time: comesIn ? settlesAt : null,
+    settlement_status: isSettled ? 'SETTLED' : isDue ? 'PENDING' : null,
+    estimated_settlement_time: isDue ? new Date(dueMs).toISOString() : null,
     business_id: businessIdOf[row.account],
     created: row.createdAt,
     updated: row.updatedAt,
@@ -126,7 +150,8 @@ export function transactionBody(context: Context, row: Transaction): Record<stri
   }
 }
 
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 const fromPayment = (payment: Payment): Transaction => ({
   ...commonOf(payment),

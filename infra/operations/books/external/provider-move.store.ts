@@ -5,16 +5,28 @@ import { providerMoves } from '../schema.store'
 export type ProviderMove = typeof providerMoves.$inferSelect
 export type NewProviderMove = typeof providerMoves.$inferInsert
 
-const { account, transactionId, ...changing } = getTableColumns(providerMoves)
+const { account, transactionId, unsettledReadAt, settlesAt, settledReadAt, ...changing } =
+  getTableColumns(providerMoves)
 const asRead = Object.fromEntries(
   Object.entries(changing).map(([name, { name: column }]) => [name, sql.raw(`excluded.${column}`)]),
 ) as Record<keyof typeof changing, SQL>
 
+/** Keeps the first word about the settlement, and the time at which it was read. */
+const asFirstRead = {
+  unsettledReadAt: sql`coalesce(${unsettledReadAt}, excluded.unsettled_read_at)`,
+  settlesAt: sql`case when ${unsettledReadAt} is null then excluded.settles_at else ${settlesAt} end`,
+  settledReadAt: sql`coalesce(${settledReadAt}, excluded.settled_read_at)`,
+}
+
 const saysOther = sql.raw(
-  Object.values(changing)
-    .filter(({ name }) => name !== 'read_at')
-    .map(({ name }) => `provider_moves.${name} is distinct from excluded.${name}`)
-    .join(' or '),
+  [
+    ...Object.values(changing)
+      .filter(({ name }) => name !== 'read_at')
+      .map(({ name }) => `provider_moves.${name} is distinct from excluded.${name}`),
+    ...[unsettledReadAt, settledReadAt].map(
+      ({ name }) => `provider_moves.${name} is null and excluded.${name} is not null`,
+    ),
+  ].join(' or '),
 )
 
 /**
@@ -29,7 +41,7 @@ export async function recordMoves(tx: Tx, rows: readonly NewProviderMove[]): Pro
     .values([...rows])
     .onConflictDoUpdate({
       target: [providerMoves.account, providerMoves.transactionId],
-      set: asRead,
+      set: Object.assign({}, asRead, asFirstRead),
       setWhere: sql`(${saysOther}) and (${providerMoves.changedAt} is null
         or excluded.changed_at is null or ${providerMoves.changedAt} <= excluded.changed_at)`,
     })

@@ -144,6 +144,26 @@ test('a changed row is stored again, and an unchanged one stays as it was read',
   expect(after[1]!.at).toBeGreaterThan(before[1]!.at)
 })
 
+test('the first word about the settlement of a payment stays with the time of its reading, also once it is settled', async () => {
+  const reference = id('s')
+  await paid(reference)
+  const settlement = async () =>
+    (
+      await fixture.admin`
+        select unsettled_read_at as unsettled, settles_at as due, settled_read_at as settled
+        from books.provider_moves where reference = ${reference}`
+    )[0]!
+  await read()
+  const first = await settlement()
+  expect(first).toEqual({ unsettled: expect.any(Date), due: expect.any(Date), settled: null })
+  await read()
+  expect(await settlement()).toEqual(first)
+  const aheadMs = 5 * 86_400_000
+  await sandbox.control('faults', { api: { clockAheadMs: aheadMs } })
+  await read({ clock: () => Date.now() + aheadMs })
+  expect(await settlement()).toEqual({ ...first, settled: expect.any(Date) })
+})
+
 describe('the fee of the provider', () => {
   test('a fee is booked once, on the account that paid it', async () => {
     await sandbox.control('fees', { bps: 200 })
