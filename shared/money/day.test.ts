@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { dayEndMs, dayName, dayStartMs, namedDayStartMs } from './day'
+import { dayEndMs, dayName, dayStartMs, namedDayStartMs, zonedText } from './day'
 
 test.each([
   ['USD/IDR', '2026-11-21T16:59:59.999Z', '2026-11-20T17:00:00.000Z'],
@@ -35,4 +35,11 @@ test.each([
   ['USD/MYR', '2026-11-23T16:00:00.000Z', '2026-11-24'],
 ] as const)('the day of %s at %s is written %s', (pair, at, day) => {
   expect(dayName(pair, Date.parse(at))).toBe(day)
+})
+
+test('a time is written in the zone of the country of the money, and can be read back', () => {
+  const atMs = Date.parse('2026-11-23T17:00:00.250Z')
+  expect(zonedText('USD/IDR', atMs)).toBe('2026-11-24T00:00:00.250+07:00')
+  expect(zonedText('USD/MYR', atMs)).toBe('2026-11-24T01:00:00.250+08:00')
+  expect(Date.parse(zonedText('USD/MYR', atMs))).toBe(atMs)
 })

@@ -31,5 +31,12 @@ export function namedDayStartMs(pair: Pair, day: string): number | undefined {
 export const dayName = (pair: Pair, atMs: number): string =>
   new Date(atMs + countryBy('pair', pair).utcOffsetHours * hourMs).toISOString().slice(0, 10)
 
+/** Writes a time as ISO 8601 in the zone of the country of the money, `2026-11-24T10:00:00.000+07:00`. */
+export function zonedText(pair: Pair, atMs: number): string {
+  const { utcOffsetHours } = countryBy('pair', pair)
+  const local = new Date(atMs + utcOffsetHours * hourMs).toISOString()
+  return local.replace('Z', `+${String(utcOffsetHours).padStart(2, '0')}:00`)
+}
+
 /** Returns the end of that day, in unix ms. */
 export const dayEndMs = (pair: Pair, nowMs: number): number => dayStartMs(pair, nowMs) + dayMs

@@ -30,7 +30,7 @@ export type Listed = {
   readonly cashflow: 'in' | 'out' | null
   /** Fee including taxes; 0 if it is reversed or waived; null if it is inexact or not yet known. */
   readonly feeMinor: bigint | null
-  /** Whether the provider has added the money to the balance; null if it says nothing. */
+  /** Whether the provider has added the money to the balance; null if it reports neither. */
   readonly settlement: Settlement | null
   /** Time at which the provider expects to do so. */
   readonly settlesAt: Date | null

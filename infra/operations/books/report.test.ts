@@ -172,10 +172,12 @@ describe('fiat that the provider has not settled', () => {
     )
   })
 
-  test('is not listed if the provider settled it at once, and without an expected day until the provider says so', async () => {
+  test('has no expected day until the list has its row, and is not listed if it was settled at once', async () => {
     await paid('pay_at_once')
     expect(await listed('2026-08-12')).toContainEqual(['pay_at_once', 1_625_000n, null, 0n])
-    expect(reportText(await reportOf('2026-08-12'))).toContain('IDR  no word of the provider: 1,625,000 of 1 payment')
+    expect(reportText(await reportOf('2026-08-12'))).toContain(
+      'IDR  not reported by the provider: 1,625,000 of 1 payment',
+    )
     await moved('pay_at_once', '2026-08-12T06:00:00Z', 'settled')
     expect((await listed('2026-08-12')).map(([item]) => item)).toEqual(['pay_slow'])
   })

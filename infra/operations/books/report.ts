@@ -27,7 +27,7 @@ export type Unsettled = {
   readonly asset: Fiat
   /** Fiat received less refunds, in its smallest unit. */
   readonly received: bigint
-  /** Day on which the provider expects to add it to the balance; null if it has said nothing by the end of the day. */
+  /** Day on which the provider expects to add it to the balance; null if its list had not reported one by the end of the day. */
   readonly expected: string | null
   /** AUSD that left the treasury for it, in 10⁻⁶. */
   readonly ausdGiven: bigint
@@ -122,8 +122,8 @@ type UnsettledRow = {
 }
 
 /**
- * Reads the payments that the provider had not settled at `end`, by what it had said until then, and those of the day
- * about which it had said nothing. Their money is that of the journals at `end`.
+ * Reads the payments that were pending in the provider's list as read before `end`, and those of the day whose settlement
+ * it had not reported by then. Their money is that of the journals at `end`.
  */
 async function readUnsettled(tx: TransactionSql, start: string, end: string): Promise<Unsettled[]> {
   const provider = `account in ('${Object.values(providerOf).join("', '")}')`

@@ -1,18 +1,20 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
 import { type AccountName, type Asset, accountNames, chart } from '#shared/ledger/chart'
 import { decimals } from '#shared/money/money'
 import { groupStack } from '#test/runner/group'
 import { query } from '#test/support/database'
-import { creditedTopUp } from '#test/support/flows'
+import { creditedTopUp, type Flow } from '#test/support/flows'
 import { verifiedUser } from '#test/support/people'
 import { operate } from '#test/support/stack'
 
 let stack: Stack
 let day: string
+let topup: Flow
 beforeAll(async () => {
   stack = groupStack()
-  await creditedTopUp(stack, await verifiedUser(stack))
+  topup = await creditedTopUp(stack, await verifiedUser(stack))
   const [row] = await query<{ day: string }>(
     stack,
     `select to_char(now() at time zone 'Asia/Jakarta', 'YYYY-MM-DD') as day`,
@@ -81,7 +83,7 @@ describe('ops report', () => {
     expect(ended.map(({ closing }) => closing)).toEqual(begun.map(({ opening }) => opening))
   })
 
-  test('for programs it has the same rows as the CSV, and says whether the day is over', async () => {
+  test('with --json the report has the same rows as the CSV, and whether the day is over', async () => {
     const { code, said } = await operate(stack, 'report', '--day', previous(day), '--json')
     expect(code).toBe(0)
     const { status, timeZone, accounts } = JSON.parse(said)
@@ -91,8 +93,37 @@ describe('ops report', () => {
     expect(listed.map(({ account, asset }) => ({ account, asset }))).toEqual(wanted)
   })
 
+  test('fiat paid by QRIS is unsettled, with the day on which it is expected and the AUSD given for it', async () => {
+    const listed = () => operate(stack, 'report', '--day', day, '--csv', '--unsettled')
+    const row = await waitUntil('the settlement that the provider reports', async () => {
+      await operate(stack, 'reconcile')
+      const lines = (await listed()).said.split('\n').map((line) => line.split(','))
+      return lines.find(([, , item, , , , expected]) => item === topup.id && expected !== '')
+    })
+    const [, , , account, asset, received, expected, given] = row
+    expect([account, asset, received, minorOf(given!, 'AUSD')]).toEqual(['provider_id', 'IDR', '50000', topup.micro])
+    // It is due after two days, or on the Monday after a weekend.
+    const days = (Date.parse(expected!) - Date.parse(day)) / 86_400_000
+    expect([2, 3, 4]).toContain(days)
+    expect((await operate(stack, 'report', '--day', day)).said).toContain(`expected ${expected}: `)
+  })
+
   test('a day that has not begun is not reported', async () => {
     const { code, said } = await operate(stack, 'report', '--day', '2999-01-01')
     expect([code, said.trim()]).toEqual([1, '2999-01-01 has not begun'])
   })
+})
+
+test('ops persons exchanges has the top-up of a user, in local money and AUSD, in the year in which it was made', async () => {
+  const fileOf = (year: string) =>
+    operate(stack, 'persons', 'exchanges', topup.person.account.address, '--year', year, '--json').then(({ said }) =>
+      JSON.parse(said),
+    )
+  const { status, exchanges } = await fileOf(day.slice(0, 4))
+  expect(status).toBe('open')
+  expect(exchanges).toHaveLength(1)
+  const [{ kind, item, currency, fiat_paid: paid, ausd_received: received }] = exchanges
+  expect([kind, item, currency, paid]).toEqual(['topup', topup.id, 'IDR', '50000'])
+  expect(minorOf(received, 'AUSD')).toBe(topup.micro)
+  expect((await fileOf('2025')).exchanges).toEqual([])
 })

@@ -58,7 +58,7 @@ export const accountRows = ({ day, status, accounts }: DayReport): AccountRow[] 
     closing: plainAmount(closing, asset),
   }))
 
-/** Returns the unsettled fiat as it is printed for programs. `expected` is empty if the provider has given no day. */
+/** Returns the unsettled fiat as it is printed for programs. `expected` is empty if the provider had reported no day. */
 export const unsettledRows = ({ day, status, unsettled }: DayReport): UnsettledRow[] =>
   unsettled.map(({ item, account, asset, received, expected, ausdGiven }) => ({
     day,
@@ -84,7 +84,7 @@ function unsettledLines(unsettled: readonly Unsettled[]): string[] {
     const { asset, expected } = own[0]!
     const received = own.reduce((sum, one) => sum + one.received, 0n)
     const given = own.reduce((sum, one) => sum + one.ausdGiven, 0n)
-    const when = expected === null ? 'no word of the provider' : `expected ${expected}`
+    const when = expected === null ? 'not reported by the provider' : `expected ${expected}`
     return `  ${asset.padEnd(4)} ${when}: ${amountText(received, asset)} of ${counted(own.length, 'payment')}, ${amountText(given, 'AUSD')} AUSD given`
   })
 }

@@ -11,7 +11,7 @@ const asRead = Object.fromEntries(
   Object.entries(changing).map(([name, { name: column }]) => [name, sql.raw(`excluded.${column}`)]),
 ) as Record<keyof typeof changing, SQL>
 
-/** Keeps the first word about the settlement, and the time at which it was read. */
+/** Keeps the first report of the settlement, and the time at which it was read. */
 const asFirstRead = {
   unsettledReadAt: sql`coalesce(${unsettledReadAt}, excluded.unsettled_read_at)`,
   settlesAt: sql`case when ${unsettledReadAt} is null then excluded.settles_at else ${settlesAt} end`,

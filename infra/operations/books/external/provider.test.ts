@@ -144,7 +144,7 @@ test('a changed row is stored again, and an unchanged one stays as it was read',
   expect(after[1]!.at).toBeGreaterThan(before[1]!.at)
 })
 
-test('the first word about the settlement of a payment stays with the time of its reading, also once it is settled', async () => {
+test('the first report of a pending settlement stays with the time of its reading, also once the payment is settled', async () => {
   const reference = id('s')
   await paid(reference)
   const settlement = async () =>

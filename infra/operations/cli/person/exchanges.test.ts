@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { exchangeColumns, exchangeRows, exchangesCsv, readExchanges } from './exchanges'
+
+let server: ScratchPostgres
+let owner: Sql
+let sql: Sql
+const wallet = `0x${'ab'.repeat(20)}`
+
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  owner = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
+})
+afterAll(async () => {
+  await Promise.all([owner, sql].map((one) => one?.end({ timeout: 1 })))
+  await server?.[Symbol.asyncDispose]()
+})
+
+const payment = (id: string, of = wallet, currency: 'IDR' | 'MYR' = 'IDR') => owner`
+  insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro,
+    quote_id, request_fingerprint, account, provider_payment_id)
+  values (${id}, 'topup', 'credited', ${of}, ${`USD/${currency}`}, ${currency}, ${currency === 'IDR' ? 16250 : 425}, 1, 1,
+    ${id}, 'f', ${currency === 'IDR' ? 'ID' : 'MY'}, ${id})`
+
+type Line = readonly [account: string, asset: string, amount: number]
+const post = async (
+  schema: 'payments' | 'payouts',
+  item: string,
+  event: string,
+  at: string,
+  lines: readonly Line[],
+) => {
+  const rows = lines.map(([account, asset, amount], line) => ({
+    posting: `${item}/${event}`,
+    line,
+    event,
+    item,
+    account,
+    asset,
+    amount,
+    booked_at: at,
+  }))
+  await owner`insert into ${owner(schema)}.journal ${owner(rows)}`
+}
+/** Lines of Rp 1,625,000 for 100 AUSD, with a spread of half an AUSD. */
+const bought = (sign: number): Line[] => [
+  ['provider_id', 'IDR', sign * 1_625_000],
+  ['exchange', 'IDR', sign * -1_625_000],
+  ['promises', 'AUSD', sign * -100_000_000],
+  ['exchange', 'AUSD', sign * 100_500_000],
+  ['spread', 'AUSD', sign * -500_000],
+]
+const fileOf = async (year: string) => exchangeRows(await readExchanges(sql, wallet, year))
+const short = async (year: string) =>
+  (await fileOf(year)).map(({ time, item, fiat_paid, fiat_received, ausd_paid, ausd_received, fee }) => [
+    time,
+    item,
+    fiat_paid,
+    fiat_received,
+    ausd_paid,
+    ausd_received,
+    fee,
+  ])
+
+test('a year has each exchange from the side of the user, and a refund in the year in which it was booked', async () => {
+  await payment('pay_1')
+  await payment('pay_other', `0x${'cd'.repeat(20)}`)
+  await post('payments', 'pay_1', 'awaiting_payment → paid', '2025-06-01T03:00:00Z', bought(1))
+  await post('payments', 'pay_other', 'awaiting_payment → paid', '2025-06-01T03:00:00Z', bought(1))
+  await post('payments', 'pay_1', 'paid → credited', '2025-06-01T03:01:00Z', [
+    ['promises', 'AUSD', 100_000_000],
+    ['treasury', 'AUSD', -100_000_000],
+  ])
+  const before = await fileOf('2025')
+  await post('payments', 'pay_1', 'refund counted', '2026-02-01T03:00:00Z', bought(-1))
+  expect(await fileOf('2025')).toEqual(before)
+  expect(await short('2025')).toEqual([
+    ['2025-06-01T10:00:00.000+07:00', 'pay_1', '1625000', '0', '0.000000', '100.000000', '0.500000'],
+  ])
+  expect(await short('2026')).toEqual([
+    ['2026-02-01T10:00:00.000+07:00', 'pay_1', '0', '1625000', '100.000000', '0.000000', '-0.500000'],
+  ])
+})
+
+test('a cash-out is AUSD paid for local money, and the spread given with it is a negative fee in rupiah', async () => {
+  await owner`
+    insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id,
+      request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details, bank_details_key_id)
+    values ('out_1', ${wallet}, 'paid', 16250, 1, 1, 'q', 'f', ${wallet}, 'n', '{}', 'ID_BCA', 'x', 'x')`
+  await post('payouts', 'out_1', 'taking → taken', '2024-06-01T03:00:00Z', [
+    ['treasury', 'AUSD', 2_000_000],
+    ['exchange', 'AUSD', -2_000_000],
+    ['exchange', 'IDR', 32_400],
+    ['spread', 'IDR', 100],
+    ['payouts', 'IDR', -32_500],
+  ])
+  const row = (await fileOf('2024'))[0]!
+  expect(row).toMatchObject({ kind: 'cashout', ausd_paid: '2.000000', fiat_received: '32500', rate: '16250' })
+  expect([row.fee, row.fee_currency]).toEqual(['-100', 'IDR'])
+})
+
+test('the file has no word of an operator', async () => {
+  await post('payouts', 'out_1', 'reversed: Sari asked, ticket 12', '2021-06-01T03:00:00Z', [
+    ['exchange', 'AUSD', 1],
+    ['treasury', 'AUSD', -1],
+  ])
+  const [row] = await fileOf('2021')
+  expect(row!.event).toBe('reversed')
+})
+
+test('a year begins at midnight in the country of the money', async () => {
+  await payment('pay_id')
+  await payment('pay_my', wallet, 'MYR')
+  const at = '2022-12-31T16:30:00Z'
+  await post('payments', 'pay_id', 'awaiting_payment → paid', at, bought(1))
+  await post('payments', 'pay_my', 'awaiting_payment → paid', at, [
+    ['provider_my', 'MYR', 42_500],
+    ['exchange', 'MYR', -42_500],
+  ])
+  expect((await short('2022')).map(([, item]) => item)).toEqual(['pay_id'])
+  expect(await short('2023')).toEqual([
+    ['2023-01-01T00:30:00.000+08:00', 'pay_my', '425.00', '0.00', '0.000000', '0.000000', '0.000000'],
+  ])
+})
+
+test('the file has fixed columns, and says whether its year is over', async () => {
+  const [head, line] = exchangesCsv(await fileOf('2024')).split('\n')
+  expect(head).toBe(exchangeColumns.join(','))
+  expect(head).toBe(
+    'year,status,time,kind,item,event,currency,fiat_paid,fiat_received,ausd_paid,ausd_received,rate,fee,fee_currency',
+  )
+  expect(line).toStartWith('2024,final,2024-06-01T10:00:00.000+07:00,cashout,out_1,')
+  expect((await readExchanges(sql, wallet, '2098')).status).toBe('open')
+})

@@ -1,0 +1,168 @@
+import type { Sql } from 'postgres'
+import { commitsWithin } from '#infra/operations/books/span'
+import { type CommandResult, reading } from '#infra/operations/cli/command'
+import { walletFault } from '#infra/operations/cli/person/wallet'
+import { csvText } from '#infra/operations/csv'
+import { counted } from '#infra/operations/text'
+import { column, countryBy } from '#shared/money/countries'
+import { namedDayStartMs, zonedText } from '#shared/money/day'
+import type { Fiat } from '#shared/money/money'
+import { plainAmount } from '#shared/money/text'
+
+/**
+ * Exchange of a user's local money and AUSD, as one posting of the journals has it. A refund or a returned cash-out is an
+ * exchange of its own in the other direction, at the time at which it was booked. Amounts are in the smallest unit.
+ */
+export type Exchange = {
+  readonly at: Date
+  readonly kind: 'topup' | 'settlement' | 'cashout'
+  readonly item: string
+  /** Event of the posting, without the reason that an operator gave for it. */
+  readonly event: string
+  readonly currency: Fiat
+  /** Local money, positive if the user paid it and negative if the user received it. */
+  readonly fiat: bigint
+  /** AUSD, positive if the user received it and negative if the user paid it. */
+  readonly ausd: bigint
+  /** Local money for one AUSD, with the spread. */
+  readonly rate: bigint
+  /** Spread that the user paid, in `feeCurrency`; negative if the user was given it, or got it back. */
+  readonly fee: bigint
+  readonly feeCurrency: 'AUSD' | Fiat
+}
+
+/** Columns of the file, whose order is fixed; new columns go last. Amounts are exact decimals in major units. */
+export const exchangeColumns = [
+  'year',
+  'status',
+  'time',
+  'kind',
+  'item',
+  'event',
+  'currency',
+  'fiat_paid',
+  'fiat_received',
+  'ausd_paid',
+  'ausd_received',
+  'rate',
+  'fee',
+  'fee_currency',
+] as const
+
+type ExchangeRow = Readonly<Record<(typeof exchangeColumns)[number], string>>
+
+export type Year = { readonly year: string; readonly status: 'open' | 'final'; readonly exchanges: readonly Exchange[] }
+
+export const exchanges = reading({
+  does: "a user's exchanges of local money and AUSD in a year, for tax and CARF reporting",
+  usage: 'persons exchanges <wallet> --year <yyyy> [--csv | --json]',
+  takes: 1,
+  options: { year: { type: 'string' }, csv: { type: 'boolean' } },
+  faultIn: (words, { year }) => {
+    if (year === undefined) return '--year is required, such as 2026'
+    if (!/^20\d{2}$/.test(String(year))) return `--year ${year} is not a year, such as 2026`
+    return walletFault(words)
+  },
+  read: async ({ words: [wallet = ''], options }, { sql }): Promise<CommandResult> => {
+    const found = await readExchanges(sql, wallet.toLowerCase(), String(options.year))
+    const rows = exchangeRows(found)
+    const text = options.csv ? exchangesCsv(rows) : exchangesText(found, rows)
+    return { text, data: { wallet, year: found.year, status: found.status, exchanges: rows }, ok: true }
+  },
+})
+
+type Found = Omit<Exchange, 'fiat' | 'ausd' | 'rate' | 'fee'> & Record<'fiat' | 'ausd' | 'rate' | 'fee', string>
+
+/**
+ * Reads the exchanges of a wallet from the journals, which are only appended to. A year is that of the country of the
+ * money, and its file never changes once it is over.
+ */
+export async function readExchanges(sql: Sql, wallet: string, year: string): Promise<Year> {
+  const begin = (currency: Fiat, of: number) =>
+    new Date(namedDayStartMs(countryBy('currency', currency).pair, `${of}-01-01`)!)
+  const next = Number(year) + 1
+  const spans = column('currency').map((currency) => ({
+    currency,
+    from: begin(currency, Number(year)),
+    to: begin(currency, next),
+  }))
+  const isOfYear = spans
+    .map(({ currency, from, to }) => sql`currency = ${currency} and at >= ${from} and at < ${to}`)
+    .reduce((either, one) => sql`${either} or ${one}`)
+  const ends = new Date(Math.max(...spans.map(({ to }) => to.getTime())))
+  return await sql.begin('isolation level repeatable read', async (tx) => {
+    const [clock] = await tx<{ final: boolean }[]>`select ${ends} <= now() - ${tx.unsafe(commitsWithin)} as final`
+    const found = await tx<Found[]>`
+      select * from (
+        select min(j.booked_at) as at, p.kind, p.id as item, split_part(j.event, ':', 1) as event, p.currency,
+          coalesce(-sum(j.amount) filter (where j.asset <> 'AUSD'), 0)::text as fiat,
+          coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text as ausd,
+          coalesce(p.late_rate_minor_per_usd, p.rate_minor_per_usd)::text as rate,
+          coalesce(-sum(j.amount) filter (where j.account = 'spread'), 0)::text as fee,
+          'AUSD' as "feeCurrency", j.posting
+        from payments.payments p join payments.journal j on j.item = p.id and j.account in ('exchange', 'spread')
+        where p.wallet = ${wallet} group by p.id, j.posting, j.event
+        union all
+        select min(j.booked_at), 'cashout', p.id, split_part(j.event, ':', 1), 'IDR',
+          coalesce(-sum(j.amount) filter (where j.asset <> 'AUSD'), 0)::text,
+          coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text,
+          p.rate_minor_per_usd::text,
+          coalesce(-sum(j.amount) filter (where j.account = 'spread'), 0)::text,
+          'IDR', j.posting
+        from payouts.payouts p join payouts.journal j on j.item = p.id and j.account in ('exchange', 'spread')
+        where p.wallet = ${wallet} group by p.id, j.posting, j.event
+      ) e where ${isOfYear} order by at, item, posting`
+    const exchanged = found.map(({ at, kind, item, event, currency, feeCurrency, fiat, ausd, rate, fee }) => ({
+      at,
+      kind,
+      item,
+      event,
+      currency,
+      fiat: BigInt(fiat),
+      ausd: BigInt(ausd),
+      rate: BigInt(rate),
+      fee: BigInt(fee),
+      feeCurrency,
+    }))
+    return { year, status: clock!.final ? 'final' : 'open', exchanges: exchanged }
+  })
+}
+
+/** Returns the exchanges as they are printed for programs, with times in the zone of the country of the money. */
+export const exchangeRows = ({ year, status, exchanges: listed }: Year): ExchangeRow[] =>
+  listed.map(({ at, kind, item, event, currency, fiat, ausd, rate, fee, feeCurrency }) => ({
+    year,
+    status,
+    time: zonedText(countryBy('currency', currency).pair, at.getTime()),
+    kind,
+    item,
+    event,
+    currency,
+    fiat_paid: plainAmount(aboveZero(fiat), currency),
+    fiat_received: plainAmount(aboveZero(-fiat), currency),
+    ausd_paid: plainAmount(aboveZero(-ausd), 'AUSD'),
+    ausd_received: plainAmount(aboveZero(ausd), 'AUSD'),
+    rate: plainAmount(rate, currency),
+    fee: plainAmount(fee, feeCurrency),
+    fee_currency: feeCurrency,
+  }))
+
+const isNone = (amount: string) => /^[0.]+$/.test(amount)
+const aboveZero = (amount: bigint) => (amount > 0n ? amount : 0n)
+
+export const exchangesCsv = (rows: readonly ExchangeRow[]): string =>
+  csvText(
+    exchangeColumns,
+    rows.map((row) => exchangeColumns.map((name) => row[name])),
+  )
+
+function exchangesText({ year, status }: Year, rows: readonly ExchangeRow[]): string {
+  const lines = rows.map((row) => {
+    const [paid, received] = [`${row.fiat_paid} ${row.currency}`, `${row.ausd_received} AUSD`]
+    const [gave, got] = [`${row.ausd_paid} AUSD`, `${row.fiat_received} ${row.currency}`]
+    const exchanged = isNone(row.fiat_paid) ? `paid ${gave} for ${got}` : `paid ${paid} for ${received}`
+    return `  ${row.time}  ${row.kind.padEnd(10)} ${exchanged}, ${row.rate} each, fee ${row.fee} ${row.fee_currency}  ${row.item} (${row.event})`
+  })
+  const open = status === 'open' ? ', and the year is still open' : ''
+  return [`${counted(rows.length, 'exchange')} in ${year}${open}`, ...lines].join('\n')
+}
