@@ -192,4 +192,13 @@ describe('fiat that the provider has not settled', () => {
     expect((await listed('2026-08-12')).map(([item]) => item)).toEqual(['pay_back', 'pay_slow'])
     expect((await listed('2026-08-13')).map(([item]) => item)).toEqual(['pay_slow'])
   })
+
+  test('that the list reports as pending only on the next day has no expected day on the day of its payment', async () => {
+    await paid('pay_late_row')
+    await moved('pay_late_row', '2026-08-12T17:00:00Z', 'pending', '2026-08-14T05:00:00Z')
+    const lines = (await Promise.all(['2026-08-12', '2026-08-13'].map(listed))).map((all) =>
+      all.filter(([item]) => item === 'pay_late_row'),
+    )
+    expect(lines).toEqual([[['pay_late_row', 1_625_000n, null, 0n]], [['pay_late_row', 1_625_000n, '2026-08-14', 0n]]])
+  })
 })
