@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { languages } from '#shared/language/language'
-import { amountText, moneyText, plainAmount } from '#shared/money/text'
+import { amountText, fromPlainAmount, moneyText, plainAmount } from '#shared/money/text'
 
 test.each([
   [1n, 'AUSD', '0.000001'],
@@ -21,6 +21,21 @@ test.each([
   [0n, 'MYR', '0.00'],
 ])('%p smallest units of %s are written %s for programs that add them up', (amount, asset, text) => {
   expect(plainAmount(amount, asset)).toBe(text)
+})
+
+test.each([
+  ['50000', 'IDR', 50_000n],
+  ['50000.0', 'IDR', 50_000n],
+  ['50000.5', 'IDR', undefined],
+  ['12.5', 'MYR', 1_250n],
+  ['3.076923', 'AUSD', 3_076_923n],
+  ['3.0769231', 'AUSD', undefined],
+  ['-1', 'AUSD', undefined],
+  ['50,000', 'IDR', undefined],
+  ['1e5', 'IDR', undefined],
+  ['', 'IDR', undefined],
+] as const)('%p of %s is read as %p smallest units', (text, asset, amount) => {
+  expect(fromPlainAmount(text, asset)).toBe(amount!)
 })
 
 test.each([

@@ -31,6 +31,7 @@ const rows: Readonly<Record<string, string>> = {
   'payouts.account_checks (id, wallet, request_mark, account_mark, verdict, asked_at)': `'old' || n, ${wallet}, 'old' || n, 'old' || n, 'match', ${old}`,
   'pricing.quotes_taken (id, request_fingerprint, taken_at, expires_at)': `md5('old' || n)::uuid, 'old', ${old}, ${old}`,
   'gateway.users (wallet, country)': `'0x' || lpad(to_hex(n), 40, '0'), 'ID'`,
+  'gateway.accepted_terms (wallet, version)': `'0x' || lpad(to_hex(n), 40, '0'), '1'`,
   'gateway.identities (wallet, state, provider, decided_at, flag_settled_at)': `'0x' || lpad(to_hex(n), 40, '0'), 'verified', 'sumsub', ${old}, ${old}`,
   'gateway.identity_links (wallet, provider, provider_ref)': `'0x' || lpad(to_hex(n), 40, '0'), 'persona', 'inq_' || n`,
   'gateway.reminders (wallet, cycle, kind)': `'0x' || lpad(to_hex(n), 40, '0'), 1, 'due'`,
@@ -44,7 +45,7 @@ const rows: Readonly<Record<string, string>> = {
   'indexer_reader.records (generation, wallet, verified, defaulted, score, drawn_micro, repay_count, cycles_opened, cycles_closed, last_block)': `1, '0x' || lpad(to_hex(n), 40, '0'), true, false, 0, 0, 0, 0, 0, 0`,
   'indexer_reader.cycles (generation, wallet, number, outcome, opened_at_seconds, peak_drawn_micro, total_repaid_micro, open_tx_hash)': `1, '0x' || lpad(to_hex(n), 40, '0'), 1, 'Qualified', 0, 1, 1, '0x'`,
   'books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)': `'0xold' || n, 0, -n, ${old}, 'credit', 'old' || n, ${wallet}, 0`,
-  'books.provider_moves (account, transaction_id, type, status, reference, product_id, currency, amount_minor, created_at, changed_at, read_at)': `'ID', 'old' || n, 'payment', 'succeeded', 'old' || n, 'py-' || n, 'IDR', 0, ${old}, ${old}, ${old}`,
+  'books.provider_moves (account, transaction_id, type, status, reference, product_id, currency, amount_minor, unsettled_read_at, settles_at, settled_read_at, created_at, changed_at, read_at)': `'ID', 'old' || n, 'payment', 'succeeded', 'old' || n, 'py-' || n, 'IDR', 0, ${old}, ${old}, ${old}, ${old}, ${old}, ${old}`,
   'books.names (key, kind, item)': `'old' || n, 'ref', 'old' || n`,
 }
 

@@ -24,9 +24,10 @@ const workers = [
   'indexer-reader',
   'books',
   'pruning', // These are the connections of operations.
+  'operator',
 ]
 
-const services = workers.filter((name) => !['books', 'pruning'].includes(name))
+const services = workers.filter((name) => !['books', 'pruning', 'operator'].includes(name))
 
 let stack: Stack
 let admin: Sql
@@ -69,6 +70,7 @@ beforeAll(async () => {
       (service) => valueIn(samples, 'ausd_outbox_messages', { service }) !== undefined,
     )
   })
+  await askAsOperator()
   const before = await runs()
   await waitUntil('the books comparing all of it', async () => (await runs()) > before + 1)
   ran = await waitUntil(
@@ -88,6 +90,21 @@ afterAll(async () => {
   await admin?.end({ timeout: 1 })
   await stack?.[Symbol.asyncDispose]()
 })
+
+/** Runs the operators' commands that search the tables of money. The old rows are at least 20 days old. */
+async function askAsOperator(): Promise<void> {
+  const day = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)
+  const wallet = `0x${'1'.padStart(40, '0')}`
+  const commands = [
+    ['report', '--day', day(1)],
+    ['persons', 'exchanges', wallet, '--year', day(0).slice(0, 4)],
+    ['find', '--amount', '50000', '--currency', 'IDR'],
+    ['find', '--ended', '--from', day(1)],
+    ['find', '--affected', '--from', day(1)],
+    ['find', '--wallet', wallet, '--state', 'credited'],
+  ]
+  for (const words of commands) expect((await operate(stack, ...words)).code).toBe(0)
+}
 
 describe(`with ${rowsEach} old rows in every growing table`, () => {
   test('every growing table is filled', () => {

@@ -5,6 +5,7 @@ import { operatorSecrets } from '#infra/operations/cli/connection'
 import { correctPosting } from '#infra/operations/cli/correct'
 import { deadLetters } from '#infra/operations/cli/dead-letters/command'
 import { doctor } from '#infra/operations/cli/doctor'
+import { find } from '#infra/operations/cli/find'
 import { growth } from '#infra/operations/cli/growth'
 import { inFlight } from '#infra/operations/cli/in-flight'
 import { operatorCommands } from '#infra/operations/cli/operator-commands'
@@ -23,6 +24,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['status', status],
   ['doctor', doctor],
   ['trace', trace],
+  ['find', find],
   ['in-flight', inFlight],
   ['books', books],
   ['report', report],

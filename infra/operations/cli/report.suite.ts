@@ -127,3 +127,37 @@ test('ops persons exchanges has the top-up of a user, in local money and AUSD, i
   expect(minorOf(received, 'AUSD')).toBe(topup.micro)
   expect((await fileOf('2025')).exchanges).toEqual([])
 })
+
+describe('ops find', () => {
+  const found = async (...words: string[]) => {
+    const { code, said } = await operate(stack, 'find', ...words, '--json')
+    expect(code).toBe(0)
+    return JSON.parse(said) as { items: { item: string; wallet: string }[]; users: string[] }
+  }
+  const wallet = () => topup.person.account.address.toLowerCase()
+
+  test('a top-up that a user names only by its amount and its hour is found', async () => {
+    const from = new Date(Date.now() - 3_600_000).toISOString()
+    const { items } = await found('--amount', '50000', '--currency', 'IDR', '--from', from, '--channel', 'QRIS')
+    expect(items.map(({ item }) => item)).toContain(topup.id)
+    expect((await found('--amount', '50001', '--currency', 'IDR', '--from', from)).items).toEqual([])
+  })
+
+  test('the users of an outage are those with an item in progress within it', async () => {
+    const from = new Date(Date.now() - 3_600_000).toISOString()
+    expect((await found('--affected', '--from', from)).users).toContain(wallet())
+    expect((await operate(stack, 'find', '--affected', '--from', from, '--users')).said).toContain(
+      `${wallet()}  1 item`,
+    )
+    const before = await found('--affected', '--from', '2025-01-01', '--to', '2025-01-02', '--wallet', wallet())
+    expect(before.items).toEqual([])
+  })
+
+  test('a list has one line for each item, with its amounts, its channel and its wallet', async () => {
+    const { said } = await operate(stack, 'find', '--wallet', wallet())
+    expect(said).toStartWith('1 item of 1 user\n')
+    expect(said).toMatch(new RegExp(`topup  ${topup.id}  credited  50000 IDR, [0-9.]+ AUSD  QRIS  ${wallet()}`))
+    const csv = (await operate(stack, 'find', '--wallet', wallet(), '--csv')).said
+    expect(csv).toStartWith('created,updated,kind,item,state,reason,currency,fiat,ausd,channel,wallet\n')
+  })
+})

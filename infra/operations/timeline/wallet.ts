@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
-import { isOwed, operationMicro } from '#infra/operations/predicates'
+import { isOwed } from '#infra/operations/predicates'
 import { factsOf, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
+import { findItems } from '#infra/operations/timeline/items'
 import { moneyText } from '#shared/money/text'
 
 /** Number of items per kind that are shown, the newest. */
@@ -53,35 +54,19 @@ async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
   ]
 }
 
-type Row = Omit<TracedItem, 'facts'> & {
-  fiat: string | null
-  currency: string | null
-  ausd: string
-}
-
-async function itemsOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
-  const rows = await sql<Row[]>`
-    select * from (
-      (select kind, id, wallet, state, reason, created_at as "createdAt", fiat_minor::text as fiat,
-        currency, ausd_micro::text as ausd
-      from payments.payments where wallet = ${wallet} order by created_at desc limit ${itemsMax})
-      union all
-      (select 'cashout', id, wallet, state, reason, created_at, fiat_minor::text, 'IDR',
-        ausd_micro::text
-      from payouts.payouts where wallet = ${wallet} order by created_at desc limit ${itemsMax})
-      union all
-      (select 'send', cause, wallet, state, reason, created_at, null, null, ${operationMicro(sql)}
-      from chain_relayer.operation where wallet = ${wallet} and kind = 'send'
-      order by created_at desc limit ${itemsMax})
-    ) found order by "createdAt" desc`
-  return rows.map(({ fiat, currency, ausd, ...item }) => ({
-    ...item,
+const itemsOf = async (sql: Sql, wallet: string): Promise<TracedItem[]> =>
+  (await findItems(sql, { wallet }, itemsMax)).map(({ kind, id, state, reason, createdAt, currency, fiat, ausd }) => ({
+    kind,
+    id,
+    wallet,
+    state,
+    reason,
+    createdAt,
     facts: factsOf({
       of: fiat && currency ? moneyText(fiat, currency) : undefined,
       ausd: moneyText(ausd, 'AUSD'),
     }),
   }))
-}
 
 async function entriesOf(sql: Sql, wallet: string): Promise<TimelineEntry[]> {
   const rows = await sql<{ id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]>`

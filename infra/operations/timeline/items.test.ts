@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { findItems, type ItemCriteria } from './items'
+
+let server: ScratchPostgres
+let owner: Sql
+let sql: Sql
+const [ana, budi] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`]
+
+const hour = (of: number) => new Date(Date.UTC(2026, 2, 10, of))
+
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  owner = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
+  const payment = (id: string, wallet: string, state: string, began: number, changed: number, fiat = 50_000) => owner`
+    insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd, fiat_minor, paid_minor,
+      ausd_micro, quote_id, request_fingerprint, account, provider_payment_id, channel, created_at, updated_at)
+    values (${id}, 'topup', ${state}, ${wallet}, 'USD/IDR', 'IDR', 16250, ${fiat}, ${fiat + 7}, 3076923, ${id}, 'f', 'ID',
+      ${id}, 'QRIS', ${hour(began)}, ${hour(changed)})`
+  await payment('pay_early', ana, 'credited', 1, 1)
+  await payment('pay_slow', ana, 'credited', 0, 5)
+  await payment('pay_open', budi, 'paid', 2, 2)
+  await payment('pay_big', budi, 'credited', 4, 4, 900_000)
+  await owner`
+    insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id,
+      request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
+      bank_details_key_id, created_at, updated_at)
+    values ('out_1', ${ana}, 'paid', 16250, 3076923, 50000, 'q', 'f', ${ana}, 'n', '{}', 'ID_BCA', 'x', 'x',
+      ${hour(3)}, ${hour(4)})`
+  await owner`
+    insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, leaves_micro, state, created_at,
+      updated_at)
+    values ('op_1', 'send', 'send_1', ${ana}, '{"ausd": "5000000"}', 'h', 0, 'settled', ${hour(6)}, ${hour(6)})`
+})
+afterAll(async () => {
+  await Promise.all([owner, sql].map((one) => one?.end({ timeout: 1 })))
+  await server?.[Symbol.asyncDispose]()
+})
+
+const found = async (criteria: ItemCriteria, max = 10) => (await findItems(sql, criteria, max)).map(({ id }) => id)
+const period = (when: 'created' | 'ended' | 'affected', from: number, to: number) => ({
+  period: { when, from: hour(from), to: hour(to) },
+})
+const all = period('created', 0, 24)
+
+test('items that were created in a period are found, newest first, without its end', async () => {
+  expect(await found(all)).toEqual(['pay_big', 'out_1', 'pay_open', 'pay_early', 'pay_slow'])
+  expect(await found(period('created', 2, 4))).toEqual(['out_1', 'pay_open'])
+  expect(await found(all, 1)).toEqual(['pay_big', 'out_1'])
+})
+
+test('items that ended in a period are found by their last change, and none in progress', async () => {
+  expect(await found(period('ended', 2, 5))).toEqual(['pay_big', 'out_1'])
+  expect(await found(period('ended', 5, 6))).toEqual(['pay_slow'])
+})
+
+test('items affected by an outage are those in progress within it, also if they began before or are not over', async () => {
+  expect(await found(period('affected', 2, 4))).toEqual(['out_1', 'pay_open', 'pay_slow'])
+})
+
+test.each([
+  [
+    'an amount that was asked for',
+    { amount: { minor: 50_000n, currency: 'IDR' } },
+    ['out_1', 'pay_open', 'pay_early', 'pay_slow'],
+  ],
+  ['an amount that was paid', { amount: { minor: 50_007n, currency: 'IDR' } }, ['pay_open', 'pay_early', 'pay_slow']],
+  ['the same amount in another currency', { amount: { minor: 50_000n, currency: 'MYR' } }, []],
+  ['an amount in AUSD', { amount: { minor: 3_076_923n, currency: 'AUSD' }, kind: 'cashout' }, ['out_1']],
+  ['a state', { state: 'paid' }, ['out_1', 'pay_open']],
+  ['a channel of a payment', { channel: 'QRIS', state: 'paid' }, ['pay_open']],
+  ['a channel of a cash-out', { channel: 'ID_BCA' }, ['out_1']],
+  ['a kind', { kind: 'settlement' }, []],
+] as const)('items are found by %s', async (_, criteria, ids) => {
+  expect(await found({ ...all, ...criteria })).toEqual([...ids])
+})
+
+test('the items of a wallet are found without a period, with its sends', async () => {
+  expect(await found({ wallet: ana })).toEqual(['send_1', 'out_1', 'pay_early', 'pay_slow'])
+  expect(await found({ wallet: ana, amount: { minor: 5_000_000n, currency: 'AUSD' } })).toEqual(['send_1'])
+  expect(await found({ wallet: ana, ...period('created', 3, 24) })).toEqual(['send_1', 'out_1'])
+})

@@ -1,0 +1,136 @@
+import type { Fragment, Sql } from 'postgres'
+import { operationMicro, predicate } from '#infra/operations/predicates'
+import type { TracedItem } from '#infra/operations/timeline/entry'
+import type { Currency, Fiat } from '#shared/money/money'
+import { plainAmount } from '#shared/money/text'
+import { isOpen as isOpenOperation, operations } from '../../../services/chain-relayer/operations/operation.table'
+import { isOpen as isOpenPayment, payments } from '../../../services/payments/payment.table'
+import { cashouts, isOpen as isOpenCashout } from '../../../services/payouts/cashout.table'
+
+export const itemKinds = ['topup', 'settlement', 'cashout', 'send'] as const
+export type ItemKind = (typeof itemKinds)[number]
+
+/** A payment, a cash-out or a send in a list. `trace` shows the rest of it by its id. */
+export type ListedItem = Pick<TracedItem, 'id' | 'wallet' | 'state' | 'reason'> & {
+  readonly kind: ItemKind
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  readonly currency: Fiat | null
+  /** Amounts in the smallest unit, as text. */
+  readonly fiat: string | null
+  readonly ausd: string
+  readonly channel: string | null
+}
+
+/** Columns of a list of items, whose order is fixed; new columns go last. Amounts are exact decimals in major units. */
+export const itemColumns: Readonly<Record<string, (item: ListedItem) => string>> = {
+  created: ({ createdAt }) => createdAt.toISOString(),
+  updated: ({ updatedAt }) => updatedAt.toISOString(),
+  kind: ({ kind }) => kind,
+  item: ({ id }) => id,
+  state: ({ state }) => state,
+  reason: ({ reason }) => reason ?? '',
+  currency: ({ currency }) => currency ?? '',
+  fiat: ({ fiat, currency }) => (fiat !== null && currency !== null ? plainAmount(BigInt(fiat), currency) : ''),
+  ausd: ({ ausd }) => plainAmount(BigInt(ausd), 'AUSD'),
+  channel: ({ channel }) => channel ?? '',
+  wallet: ({ wallet }) => wallet,
+}
+
+export const whens = ['created', 'ended', 'affected'] as const
+
+/**
+ * Period of a list. `created`: items that began in it. `ended`: items that are over and changed last in it. `affected`:
+ * items in progress within it, including those that changed since it began.
+ */
+export type Period = { readonly when: (typeof whens)[number]; readonly from: Date; readonly to: Date }
+
+/** Limits of a list of items. It has a period unless it is of one wallet, because the tables grow. */
+export type ItemCriteria = {
+  readonly kind?: ItemKind | undefined
+  readonly state?: string | undefined
+  readonly channel?: string | undefined
+  /** Amount in AUSD, or in local money as it was asked for or paid. */
+  readonly amount?: { readonly minor: bigint; readonly currency: Currency } | undefined
+} & (
+  | { readonly wallet: string; readonly period?: Period | undefined }
+  | { readonly wallet?: undefined; readonly period: Period }
+)
+
+/** Finds payments and cash-outs, and sends of a wallet, newest first and at most `max` of each. */
+export async function findItems(sql: Sql, criteria: ItemCriteria, max: number): Promise<ListedItem[]> {
+  const isAsked = (...kinds: ItemKind[]) => criteria.kind === undefined || kinds.includes(criteria.kind)
+  const found = await Promise.all([
+    isAsked('topup', 'settlement') ? findPayments(sql, criteria, max) : [],
+    isAsked('cashout') ? findCashouts(sql, criteria, max) : [],
+    isAsked('send') && criteria.wallet !== undefined ? findSends(sql, criteria, max) : [],
+  ])
+  return found.flat().toSorted((left, right) => right.createdAt.getTime() - left.createdAt.getTime())
+}
+
+const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
+  select kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt", currency,
+    fiat_minor::text as fiat, ausd_micro::text as ausd, channel
+  from payments.payments where ${meets(sql, criteria, {
+    channel: sql`channel`,
+    currency: sql`currency`,
+    fiat: sql`fiat_minor, paid_minor`,
+    ausd: sql`ausd_micro`,
+    open: predicate(sql, isOpenPayment(payments)),
+    changed: sql`changed_at`,
+  })} and ${criteria.kind === undefined ? sql`true` : sql`kind = ${criteria.kind}`}
+  order by created_at desc limit ${max}`
+
+const findCashouts = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
+  select 'cashout' as kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt",
+    'IDR' as currency, fiat_minor::text as fiat, ausd_micro::text as ausd, channel_code as channel
+  from payouts.payouts where ${meets(sql, criteria, {
+    channel: sql`channel_code`,
+    currency: sql`'IDR'`,
+    fiat: sql`fiat_minor`,
+    ausd: sql`ausd_micro`,
+    open: predicate(sql, isOpenCashout(cashouts)),
+    changed: sql`changed_at`,
+  })} order by created_at desc limit ${max}`
+
+const findSends = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
+  select 'send' as kind, cause as id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt",
+    null as currency, null as fiat, ${operationMicro(sql)} as ausd, null as channel
+  from chain_relayer.operation where kind = 'send' and ${meets(sql, criteria, {
+    channel: sql`null`,
+    currency: sql`null`,
+    fiat: sql`null`,
+    ausd: sql`(${operationMicro(sql)})::numeric`,
+    open: predicate(sql, isOpenOperation(operations)),
+    changed: sql`updated_at`,
+  })} order by created_at desc limit ${max}`
+
+type Columns = Readonly<Record<'channel' | 'currency' | 'fiat' | 'ausd' | 'open' | 'changed', Fragment>>
+
+/** Returns the condition of the criteria on a table. `open` is its predicate of items in progress. */
+function meets(sql: Sql, { wallet, state, channel, amount, period }: ItemCriteria, of: Columns): Fragment {
+  const parts = [
+    wallet !== undefined && sql`wallet = ${wallet}`,
+    state !== undefined && sql`state = ${state}`,
+    channel !== undefined && sql`${of.channel} = ${channel}`,
+    amount?.currency === 'AUSD' && sql`${of.ausd} = ${String(amount.minor)}::numeric`,
+    amount !== undefined &&
+      amount.currency !== 'AUSD' &&
+      sql`${of.currency} = ${amount.currency} and ${String(amount.minor)}::numeric in (${of.fiat})`,
+    period !== undefined && isWithin(sql, period, of),
+  ].filter((part) => part !== false)
+  return parts.reduce((all, part) => sql`${all} and ${part}`, sql`true`)
+}
+
+/** Returns the condition of a period. A row has changed when it was created or later, and that time has an index. */
+function isWithin(sql: Sql, { when, from, to }: Period, { open, changed }: Columns): Fragment {
+  switch (when) {
+    case 'created':
+      return sql`created_at >= ${from} and created_at < ${to} and ${changed} >= ${from}`
+    case 'ended':
+      // The predicate is null, not false, for a payment without a reason.
+      return sql`${open} is not true and updated_at >= ${from} and updated_at < ${to} and ${changed} >= ${from}`
+    case 'affected':
+      return sql`created_at < ${to} and (${open} or updated_at >= ${from} and ${changed} >= ${from})`
+  }
+}
