@@ -1,6 +1,6 @@
 import { accountNames, chart, type Side } from '#shared/ledger/chart'
 import { moment } from '../span'
-import { accountHasBegun, atOnceMs, type BookRule, listGraceMs, wentBack } from './rule'
+import { accountHasBegun, atOnceMs, type BookRule, listGraceMs, returnOf, wentBack } from './rule'
 
 /**
  * Condition that an account is on one of these sides. `exchange` and the income accounts may be on both sides of 0. So
@@ -46,6 +46,7 @@ export const journalRules: readonly BookRule[] = [
     says: 'all journals together sum to 0 in each asset',
     graceMs: atOnceMs,
     remedy: '`reconcile --whole` names the posting',
+    command: ({ form }) => (form ? undefined : 'reconcile --whole'),
     sql: () => `
       select 'journals' as item, asset, sum(amount) as amount,
         format('all lines together sum to %s', sum(amount)) as about
@@ -101,6 +102,10 @@ export const journalRules: readonly BookRule[] = [
     graceMs: listGraceMs,
     remedy:
       'find its owner and return it; if you have sent it back, or it is yours, run `unexplained accept` for its transaction',
+    command: ({ form, word }) => {
+      if (form === 'transfer') return returnOf(word)
+      return form === 'payment' ? `review show ${word}` : undefined
+    },
     sql: () => `
       select item, asset, sum(amount) as amount,
         format('%s has no known owner', -sum(amount)) || coalesce((

@@ -49,6 +49,7 @@ export const payoutRules: readonly BookRule[] = [
     says: 'every provider transaction belongs to a payment or cash-out and has a known status',
     graceMs: listGraceMs,
     remedy: 'if you moved it, run `unexplained accept`; otherwise return it',
+    command: ({ form, word }) => (form ? undefined : `unexplained accept ${word} --reason <why>`),
     sql: () => `
       select transaction_id as item, coalesce(currency, '-') as asset,
         coalesce(amount_minor, 0) as amount,

@@ -1,5 +1,14 @@
 import type { BookSpan } from '../span'
 
+/** Item of a break, for a command. */
+export type BreakItem = {
+  /** What the item is, if its form shows it. */
+  readonly form: 'transfer' | 'payment' | 'cashout' | 'message' | undefined
+  /** The item as one word of a shell. */
+  readonly word: string
+  readonly amount: bigint
+}
+
 export type BookRule = {
   readonly name: string
   readonly says: string
@@ -13,9 +22,17 @@ export type BookRule = {
    */
   readonly after?: 'chain' | 'provider'
   readonly remedy: string
+  /**
+   * Returns the operators' command for a break. Undefined for the usual one: to trace the item or, if it has no form, to
+   * explain the break.
+   */
+  readonly command?: (item: BreakItem) => string | undefined
   /** Returns the query for item, asset, amount and about of each break. */
   readonly sql: (span: BookSpan) => string
 }
+
+/** Returns the command that sends a transfer to the treasury back to its sender. */
+export const returnOf = (transfer: string): string => `unexplained return ${transfer} --reason <why>`
 
 const minuteMs = 60_000
 /** Grace of a rule that compares a row with its journal: both commit together and are read in one snapshot. */

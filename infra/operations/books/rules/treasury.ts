@@ -1,5 +1,5 @@
 import { signedMicro } from '../schema.store'
-import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, sureMs, wentBack } from './rule'
+import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, returnOf, sureMs, wentBack } from './rule'
 
 const ahead = (place: string) =>
   `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
@@ -16,6 +16,8 @@ export const treasuryRules: readonly BookRule[] = [
     says: 'every transfer of AUSD to or from the treasury is booked',
     graceMs: chainGraceMs,
     remedy: 'return an incoming transfer to its sender; an outgoing one was signed with the treasury key',
+    // An outgoing transfer can only be traced or explained.
+    command: ({ form, word, amount }) => (form === 'transfer' && amount > 0n ? returnOf(word) : undefined),
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_journal as amount,
         coalesce(string_agg(format('%s of %s, %s, in %s', m.kind, m.ausd_micro, m.wallet, m.tx_hash), '; '),
@@ -47,6 +49,7 @@ export const treasuryRules: readonly BookRule[] = [
     says: 'the booked treasury equals the sum of its transfers, except for items in progress',
     graceMs: chainGraceMs,
     remedy: '`reconcile --whole` names the item',
+    command: ({ form }) => (form ? undefined : 'reconcile --whole'),
     sql: () => `
       select 'treasury' as item, 'AUSD' as asset, difference as amount,
         format('its transfers sum to %s, the journals to %s, with %s in progress',

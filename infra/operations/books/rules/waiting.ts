@@ -62,6 +62,7 @@ export const waitingRules: readonly BookRule[] = [
     says: 'no message stays unsent for a minute',
     graceMs: 60_000,
     remedy: 'check that NATS responds and that no stream is full',
+    command: () => 'in-flight',
     sql: () =>
       everySender(
         (schema) => `
@@ -76,6 +77,7 @@ export const waitingRules: readonly BookRule[] = [
     says: 'no message is dead-lettered',
     graceMs: atOnceMs,
     remedy: 'fix the cause, then run `bun run ops dead-letters redrive`',
+    command: ({ word }) => `dead-letters show ${word}`,
     sql: () =>
       everySender(
         (schema) => `
