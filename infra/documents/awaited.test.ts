@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { alerts } from '#infra/operations/alerts/catalogue'
 import { verbs } from '#infra/operations/cli/main'
 import { newestTables } from '#test/support/newest-tables'
 import { logAlarms } from './alarms'
 import { awaited, resting } from './awaited'
-import { readAlerts } from './blocks'
 import { stateLimits } from './limits'
 
 const tables = newestTables().map(([name]) => name)
@@ -19,7 +19,7 @@ const raised = new Set([
   ...stateLimits.flatMap(([, limits]) =>
     Object.values(limits).flatMap((limit) => ('alarm' in limit ? [limit.alarm] : [])),
   ),
-  ...readAlerts().map(({ alert }) => alert),
+  ...alerts.map(({ name }) => name),
   ...[...verbs].flatMap(([verb, { among = {} }]) => [
     `ops ${verb}`,
     ...Object.keys(among).map((one) => `ops ${verb} ${one}`),

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { mainnetValues } from '#infra/configuration/mainnet'
 import { pilotValues } from '#infra/configuration/pilot'
-import { repositoryDir } from '#infra/local/folders'
+import { accesses } from '#infra/operations/alerts/alert'
+import { alerts, commandText, type NamedAlert } from '#infra/operations/alerts/catalogue'
 import { rules } from '#infra/operations/books/rules/catalogue'
 import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
 import type { ChannelType } from '#infra/sandbox/channels/channel'
@@ -24,7 +23,8 @@ export type Block = {
 export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/stored-data.md', name: 'retention', lines: retention },
   { page: 'infra/operations/runbook/stored-data.md', name: 'personal-data', lines: personal },
-  { page: 'infra/operations/runbook/alerts.md', name: 'alerts', lines: alerts },
+  { page: 'infra/operations/runbook/alerts.md', name: 'access', lines: access },
+  { page: 'infra/operations/runbook/alerts.md', name: 'alerts', lines: alertLines },
   { page: 'infra/operations/runbook/alerts.md', name: 'limits', lines: limits },
   { page: 'infra/operations/runbook/alerts.md', name: 'log-alarms', lines: alarms },
   { page: 'infra/operations/runbook/alerts.md', name: 'book-rules', lines: bookRules },
@@ -66,31 +66,25 @@ function personal(): string[] {
   return personalData.map(({ what, places, why, how }) => `- **${what}** (${codes(places)}). ${why} ${how}`)
 }
 
-export type Alert = {
-  readonly alert: string
-  readonly expr: string
-  readonly for: string
-  readonly labels: { readonly severity: string }
-  readonly annotations: {
-    readonly summary: string
-    readonly description: string
-    readonly command: string
-  }
-}
-
-export function readAlerts(): Alert[] {
-  const text = readFileSync(join(repositoryDir, 'infra/operations/alerts/rules.yaml'), 'utf8')
-  const { groups } = Bun.YAML.parse(text) as { groups: { rules: Alert[] }[] }
-  return groups.flatMap(({ rules }) => rules)
-}
-
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-function alerts(): string[] {
-  return readAlerts().map(
-    ({ alert, labels, annotations }) =>
-      `- ${code(alert)} (${labels.severity}): ${annotations.description} ${code(annotations.command)}`,
-  )
+function access(): string[] {
+  return Object.entries(accesses).map(([name, gives]) => `- **${name}**: ${gives}`)
+}
+
+function alertLines(): string[] {
+  return [...Map.groupBy(alerts, ({ area }) => area)].flatMap(([area, own], at) => [
+    ...(at === 0 ? [] : ['']),
+    `### ${area}`,
+    '',
+    ...own.map(alertLine),
+  ])
+}
+
+function alertLine({ name, severity, access: needed, means, steps, command, ends }: NamedAlert): string {
+  const end = ends === null ? '' : `Ends when ${ends}.`
+  const first = command && `Begin with ${code(commandText(command))}.`
+  return `- ${code(name)} (${severity}; ${needed.join(', ')}): ${[means, steps, first, end].filter(Boolean).join(' ')}`
 }
 
 function limits(): string[] {

@@ -5,12 +5,12 @@ import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 import { verbs } from '#infra/operations/cli/main'
 import { blocks } from './blocks'
-import { pagesOf, withBlock } from './write'
+import { filesOf, pagesOf, withBlock } from './write'
 
 const remedy = 'out of date: bun run generate documents'
 
 describe('generated blocks', () => {
-  test.each(pagesOf(blocks))('$path has current blocks', ({ found, wanted }) => {
+  test.each([...pagesOf(blocks), ...filesOf()])('$path is up to date', ({ found, wanted }) => {
     expect(found === wanted || remedy).toBe(true)
   })
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
+import { rulesText, ruleTestsText } from '#infra/operations/alerts/rules'
 import { type Block, blocks } from './blocks'
 
 const end = '<!-- end of generated -->'
@@ -21,11 +22,18 @@ export const pagesOf = (some: readonly Block[]): WrittenPage[] =>
     return { path, found, wanted: own.reduce(withBlock, found) }
   })
 
-export function writePages(some: readonly Block[]): void {
-  for (const { path, found, wanted } of pagesOf(some)) {
+/** Returns the files that are generated as a whole. */
+export const filesOf = (): WrittenPage[] =>
+  [
+    { path: 'infra/operations/alerts/rules.yaml', wanted: rulesText() },
+    { path: 'infra/operations/alerts/rules.test.yaml', wanted: ruleTestsText() },
+  ].map((one) => ({ ...one, found: readFileSync(join(repositoryDir, one.path), 'utf8') }))
+
+export function writePages(pages: readonly WrittenPage[]): void {
+  for (const { path, found, wanted } of pages) {
     if (found !== wanted) writeFileSync(join(repositoryDir, path), wanted)
     console.log(`${found === wanted ? 'unchanged' : 'wrote'} ${path}`)
   }
 }
 
-if (import.meta.main) writePages(blocks)
+if (import.meta.main) writePages([...pagesOf(blocks), ...filesOf()])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'bun:test'
-import { readAlerts } from '#infra/documents/blocks'
+import { ruled } from '#infra/operations/alerts/rules'
 import { openRateWorld } from '../conformance/rates/rate-world'
 import { verifiedUser } from '../support/people'
 import { quickChecks } from '../support/settings'
@@ -8,8 +8,6 @@ import { absent, findProgram, type Prometheus, startPrometheus } from '../suppor
 import { becomes, waitUntil } from '../support/wait'
 import { conditions, type Scene } from './conditions'
 import { hurried, rulesFile } from './hurry'
-
-const rules = readAlerts()
 
 const program = findProgram('prometheus')
 
@@ -42,7 +40,7 @@ describe.skipIf(!program)(program ? 'on a running stack' : `alerts (${absent})`,
     })
     scene = { stack, world, person: await verifiedUser(stack, { ausdMicro: 100_000_000n }) }
     prometheus = await startPrometheus(program!, stack.info.ops.gateway, {
-      rules: rulesFile(rules.map(hurried)),
+      rules: rulesFile(ruled.map(hurried)),
     })
   })
   afterAll(async () => {

@@ -6,6 +6,7 @@ import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
 import type { Stack, StackProcess } from '#infra/local/stack'
+import type { AlertName } from '#infra/operations/alerts/catalogue'
 import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
 import type { RateWorld } from '../conformance/rates/rate-world'
@@ -24,7 +25,7 @@ type End = () => unknown
 
 export type Condition = {
   readonly cause: string
-  readonly alerts: readonly string[]
+  readonly alerts: readonly AlertName[]
   /** Causes the condition and returns a function that ends it. Money moved manually remains a break in the books. */
   readonly begin: (scene: Scene) => Promise<End>
 }

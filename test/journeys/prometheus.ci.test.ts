@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readAlerts } from '#infra/documents/blocks'
 import type { RunningStack } from '#infra/local/stack'
+import { ruled } from '#infra/operations/alerts/rules'
 import { beginPaths, flowsEnding, pathsCostMicro } from '../support/flows'
 import { verifiedUser } from '../support/people'
 import { sharedStack } from '../support/stack'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const isOfOperations = (name: string) => /^ausd_(?:books|heartbeat)_/.test(name)
 
 test('every metric that a rule or the dashboard reads exists', async () => {
-  const read = [...readAlerts(), ...readQueries()].flatMap(({ expr }) => measuresIn(expr))
+  const read = [...ruled.map(({ rule }) => rule), ...readQueries()].flatMap(({ expr }) => measuresIn(expr))
   const wanted = [...new Set(read)].filter((name) => !isOfOperations(name))
   expect(wanted.length).toBeGreaterThan(25)
   const missing = async () => {
@@ -38,10 +38,7 @@ describe.skipIf(!prometheus)(prometheus ? 'a Prometheus that scrapes' : `Prometh
     const { ask } = running
     const queries = [
       ...readQueries(),
-      ...readAlerts().map(({ alert, expr }) => ({
-        title: alert,
-        expr: withoutThreshold(expr),
-      })),
+      ...ruled.map(({ name, rule }) => ({ title: name, expr: withoutThreshold(rule.expr) })),
     ].filter(({ expr }) => !measuresIn(expr).some(isOfOperations) && !expr.startsWith('absent('))
     const withoutSeries = async () => {
       const empty: string[] = []

@@ -1,5 +1,5 @@
 import type { Block } from '#infra/documents/blocks'
-import { writePages } from '#infra/documents/write'
+import { pagesOf, writePages } from '#infra/documents/write'
 import { engines } from './engines'
 
 export const enginesBlock: Block = {
@@ -8,4 +8,4 @@ export const enginesBlock: Block = {
   lines: () => engines.map(({ name, proves, minutes }) => `- \`${name}\` (${minutes} min): ${proves}`),
 }
 
-if (import.meta.main) writePages([enginesBlock])
+if (import.meta.main) writePages(pagesOf([enginesBlock]))

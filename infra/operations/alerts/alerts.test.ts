@@ -2,28 +2,42 @@ import { describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readAlerts } from '#infra/documents/blocks'
 import { absent, alertsDir, findProgram, measuresIn, readQueries } from '#test/support/telemetry/prometheus'
+import type { Access } from './alert'
+import { alerts } from './catalogue'
+import { ruled } from './rules'
 
-const rules = readAlerts()
 const read = (name: string) => readFileSync(join(alertsDir, name), 'utf8')
 
 describe('every alert', () => {
-  test('every alert has a summary, a description, a command, a severity and an expression', () => {
-    expect(rules.length).toBeGreaterThan(20)
-    for (const { annotations, labels, ...rule } of rules) {
-      for (const text of [annotations.summary, annotations.description, annotations.command])
-        expect([rule.alert, text]).toEqual([rule.alert, expect.stringMatching(/\w/)])
-      expect(['page', 'ticket']).toContain(labels.severity)
-      expect(rule.for).toMatch(/^\d+[mh]$/)
-      expect(measuresIn(rule.expr).length).toBeGreaterThan(0)
+  test('every alert has steps, and tells when it ends and what an operator needs', () => {
+    expect(alerts.length).toBeGreaterThan(30)
+    expect(new Set(alerts.map(({ name }) => name)).size).toBe(alerts.length)
+    for (const { name, steps, access, ...row } of alerts) {
+      expect([name, steps]).toEqual([name, expect.stringMatching(/\w.*\.$|\?$/)])
+      expect([name, access.length]).not.toEqual([name, 0])
+      // A rule and a line of `ops status` last until something ends them.
+      if (row.rule || row.inStatus) expect([name, row.ends]).toEqual([name, expect.stringMatching(/\w/)])
     }
   })
 
-  test('every alert has metrics that must fire it and metrics that must not', () => {
-    const tried = [...read('rules.test.yaml').matchAll(/- name: (\w+) (calls|is quiet)$/gm)]
-    const wanted = rules.flatMap(({ alert }) => [`${alert} calls`, `${alert} is quiet`])
-    expect(tried.map(([, alert, what]) => `${alert} ${what}`)).toEqual(wanted)
+  test('every alert can be noticed: by a rule, by log lines or in the status', () => {
+    expect(alerts.filter(({ rule, log, inStatus }) => !rule && !log && !inStatus)).toEqual([])
+  })
+
+  test('every alert needs the access that its first command needs', () => {
+    const accessOf = (command: string): Access => (command.startsWith('ops ') ? 'ops' : 'host')
+    const lacking = alerts.filter(({ command, access }) => command && !access.includes(accessOf(command)))
+    expect(lacking.map(({ name }) => name)).toEqual([])
+  })
+
+  test('every alert with a rule has a command, a summary, a time and metrics', () => {
+    expect(ruled).toHaveLength(alerts.filter(({ rule }) => rule).length)
+    for (const { name, command, rule } of ruled) {
+      for (const text of [rule.summary, command]) expect([name, text]).toEqual([name, expect.stringMatching(/\w/)])
+      expect([name, rule.for]).toEqual([name, expect.stringMatching(/^\d+[mh]$/)])
+      expect([name, measuresIn(rule.expr).length]).not.toEqual([name, 0])
+    }
   })
 })
 
@@ -62,7 +76,7 @@ describe.skipIf(!promtool)(promtool ? 'promtool' : `promtool (${absent})`, () =>
       expect(code).not.toBe(0)
       // Not every promtool prints the test's name; the expression that was not met names its rule.
       const silent = new Set(said.match(/(?<=alertname=\\?")\w+/g))
-      expect([...silent].sort()).toEqual(rules.map(({ alert }) => alert).sort())
+      expect([...silent].sort()).toEqual(ruled.map(({ name }) => name).sort())
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }

@@ -1,0 +1,28 @@
+import type { Alert } from './alert'
+import { books } from './kinds/books'
+import { cashouts } from './kinds/cashouts'
+import { chain } from './kinds/chain'
+import { messages } from './kinds/messages'
+import { payments } from './kinds/payments'
+import { providers } from './kinds/providers'
+import { services } from './kinds/services'
+import { users } from './kinds/users'
+
+/** Every kind of alert, by area and name, in the order of the runbook. */
+export const areas = { services, messages, payments, cashouts, books, providers, chain, users } as const
+
+type Areas = typeof areas
+export type AlertName = { [A in keyof Areas]: keyof Areas[A] }[keyof Areas] & string
+export type NamedAlert = Alert & { readonly name: AlertName; readonly area: keyof Areas }
+
+export const alerts: readonly NamedAlert[] = Object.entries(areas).flatMap(([area, rows]) =>
+  Object.entries(rows as Readonly<Record<string, Alert>>).map(([name, row]) => ({
+    name: name as AlertName,
+    area: area as keyof Areas,
+    ...row,
+  })),
+)
+
+/** Returns the command as an operator types it: `oper …` in the shell of the runbook, `bun run ops …` on the local stack. */
+export const commandText = (command: string, ops = 'oper infra/operations/cli/main.ts'): string =>
+  command.replace(/^ops /, `${ops} `)

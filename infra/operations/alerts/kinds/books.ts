@@ -1,0 +1,37 @@
+import type { Alerts } from '../alert'
+
+export const books = {
+  BooksBreakOpen: {
+    severity: 'page',
+    means: 'Rows, journals, chain and provider disagree about an item.',
+    steps: 'See Breaks in the books, below.',
+    command: 'ops reconcile',
+    ends: 'a comparison no longer finds it; `reconcile explain` mutes it until a date',
+    access: ['ops'],
+    inStatus: true,
+    rule: {
+      summary: '{{ $value }} breaks in the books are past their grace period',
+      expr: 'max(ausd_books_breaks{standing="beyond_grace"}) > 0',
+      for: '1m',
+      fires: { 'ausd_books_breaks{standing="beyond_grace"}': '1' },
+      quiet: { 'ausd_books_breaks{standing="beyond_grace"}': '0' },
+    },
+  },
+  BooksNotReconciled: {
+    severity: 'page',
+    means: '`operations` cannot read, or hangs.',
+    steps:
+      'If the command reads everything, `operations` hangs: `dc logs --tail 50 operations`, then `dc restart operations`.',
+    command: 'ops reconcile',
+    ends: 'the books are compared',
+    access: ['ops', 'host'],
+    inStatus: true,
+    rule: {
+      summary: 'The books are not being reconciled',
+      expr: 'min(ausd_books_run_age_seconds) > 600 or absent(ausd_books_run_age_seconds)',
+      for: '5m',
+      fires: { ausd_books_run_age_seconds: '700' },
+      quiet: { ausd_books_run_age_seconds: '30' },
+    },
+  },
+} as const satisfies Alerts

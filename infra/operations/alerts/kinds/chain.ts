@@ -1,0 +1,86 @@
+import type { Alerts } from '../alert'
+
+export const chain = {
+  EndpointFails: {
+    severity: 'ticket',
+    means: 'Another endpoint is used, if configured.',
+    steps: 'If it stays, replace the endpoint in `RPC_URLS`, then `dc up -d`.',
+    command: 'dc logs --since 10m chain-relayer',
+    ends: 'fewer than half of its calls fail',
+    access: ['host'],
+    rule: {
+      summary: '{{ $labels.endpoint }} fails {{ $value | humanizePercentage }} of its calls',
+      expr: 'sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count{outcome="failed"}[5m])) / sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count[5m])) > 0.5',
+      for: '5m',
+      fires: {
+        'ausd_rpc_call_duration_seconds_count{endpoint="e",outcome="failed"}': '0+6',
+        'ausd_rpc_call_duration_seconds_count{endpoint="e",outcome="ok"}': '0+4',
+      },
+      quiet: {
+        'ausd_rpc_call_duration_seconds_count{endpoint="e",outcome="failed"}': '0+1',
+        'ausd_rpc_call_duration_seconds_count{endpoint="e",outcome="ok"}': '0+9',
+      },
+    },
+  },
+  EndpointRefuses: {
+    severity: 'ticket',
+    means: "`RPC_REQUESTS_PER_SECOND` exceeds the endpoint's limit for this address.",
+    steps: 'Lower it, then `dc up -d`.',
+    command: 'look metrics',
+    ends: 'the endpoint refuses no more than 5 calls in 10 min',
+    access: ['host'],
+    rule: {
+      summary: '{{ $labels.endpoint }} rate-limits our calls',
+      expr: 'sum by (endpoint) (increase(ausd_rpc_rate_limited_total[10m])) > 5',
+      for: '1m',
+      fires: { 'ausd_rpc_rate_limited_total{endpoint="e"}': '0+1' },
+      quiet: { 'ausd_rpc_rate_limited_total{endpoint="e"}': '3' },
+    },
+  },
+  LaneBlocked: {
+    severity: 'page',
+    means: 'The chain has transactions of its key that the tables lack: old backup, or another user of the key.',
+    steps: 'See "lane is blocked" in [daily.md](daily.md).',
+    command: 'ops status',
+    ends: 'the tables account for every transaction of the key',
+    access: ['ops', 'owner'],
+    inStatus: true,
+    rule: {
+      summary: 'Lane {{ $labels.lane }} is blocked',
+      expr: 'max by (lane) (ausd_lane_blocked) == 1',
+      for: '1m',
+      fires: { 'ausd_lane_blocked{lane="0"}': '1' },
+      quiet: { 'ausd_lane_blocked{lane="0"}': '0' },
+    },
+  },
+  LaneBalanceLow: {
+    severity: 'page',
+    steps: 'Send it native coin: `LANE_MIN_BALANCE_WEI` and `LANE_REFILL_WEI`.',
+    command: 'ops status',
+    ends: 'its balance is above both',
+    access: ['ops', 'funds'],
+    inStatus: true,
+    rule: {
+      summary: 'Lane {{ $labels.lane }} needs native coin',
+      expr: 'max by (lane) (ausd_lane_low) > 0',
+      for: '5m',
+      fires: { 'ausd_lane_low{lane="0"}': '1' },
+      quiet: { 'ausd_lane_low{lane="0"}': '0' },
+    },
+  },
+  RecordBehind: {
+    severity: 'ticket',
+    means: 'Its RPC endpoints are slow, or its budget is too small.',
+    steps: 'Compare the lag with the calls that its endpoints refuse or fail.',
+    command: 'look metrics | grep ausd_record_',
+    ends: 'the record is less than a minute behind',
+    access: ['host'],
+    rule: {
+      summary: 'The public record is {{ $value | humanizeDuration }} behind the chain',
+      expr: 'min(ausd_record_lag_seconds) > 60',
+      for: '5m',
+      fires: { ausd_record_lag_seconds: '90' },
+      quiet: { ausd_record_lag_seconds: '1' },
+    },
+  },
+} as const satisfies Alerts

@@ -1,0 +1,88 @@
+import type { Alerts } from '../alert'
+
+export const messages = {
+  OutboxStuck: {
+    severity: 'page',
+    means: 'JetStream is down, or a stream is full or was on a full disk.',
+    steps: '`ops status` names the stream that takes no message; see `HeartbeatMissed`.',
+    command: 'ops in-flight',
+    ends: 'the messages are published, which happens automatically',
+    access: ['ops', 'host'],
+    inStatus: true,
+    rule: {
+      summary: 'Messages of {{ $labels.service }} unsent for {{ $value | humanizeDuration }}',
+      expr: 'max by (service) (ausd_outbox_oldest_age_seconds) > 60',
+      for: '1m',
+      fires: { 'ausd_outbox_oldest_age_seconds{service="payments"}': '90' },
+      quiet: { 'ausd_outbox_oldest_age_seconds{service="payments"}': '3' },
+    },
+  },
+  HeartbeatMissed: {
+    severity: 'page',
+    means: 'Postgres refuses writes, or a stream messages, although they respond.',
+    steps: 'See `heartbeat missed`, below.',
+    command: 'ops status',
+    ends: 'a row or message is stored again',
+    access: ['ops', 'host'],
+    inStatus: true,
+    rule: {
+      summary: '{{ $labels.through }} has stored nothing for {{ $value | humanizeDuration }}',
+      expr: 'min by (through) (ausd_heartbeat_age_seconds) > 45',
+      for: '1m',
+      fires: { 'ausd_heartbeat_age_seconds{through="EVENTS"}': '90' },
+      quiet: { 'ausd_heartbeat_age_seconds{through="EVENTS"}': '16' },
+    },
+  },
+  DeadLetters: {
+    severity: 'page',
+    means: 'Each failed 40 times or was malformed.',
+    steps: 'See "dead letters" in [daily.md](daily.md).',
+    command: 'ops dead-letters list',
+    ends: 'each is redriven or dismissed',
+    access: ['ops'],
+    inStatus: true,
+    rule: {
+      summary: '{{ $labels.service }} dead-lettered {{ $value }} messages',
+      expr: 'max by (service) (ausd_dead_letters) > 0',
+      for: '1m',
+      fires: { 'ausd_dead_letters{service="payments"}': '1' },
+      quiet: { 'ausd_dead_letters{service="payments"}': '0' },
+    },
+  },
+  MessagesFail: {
+    severity: 'ticket',
+    means: 'A dependency is down; dead letters follow after half an hour.',
+    steps: 'The log of the service has the error of each attempt.',
+    command: 'bus consumer report EVENTS',
+    ends: 'its messages are handled, which is retried automatically',
+    access: ['host'],
+    rule: {
+      summary: '{{ $labels.service }} keeps failing messages of {{ $labels.topic }}',
+      expr: 'sum by (service, topic) (rate(ausd_message_duration_seconds_count{outcome="retried"}[5m])) > 0.1',
+      for: '10m',
+      fires: { 'ausd_message_duration_seconds_count{service="payments",topic="t",outcome="retried"}': '0+10' },
+      quiet: { 'ausd_message_duration_seconds_count{service="payments",topic="t",outcome="done"}': '0+10' },
+    },
+  },
+  StreamNearlyFull: {
+    severity: 'page',
+    means: 'A full stream refuses new messages.',
+    steps: 'See "stream nearly full" in [daily.md](daily.md).',
+    command: 'bus stream report',
+    ends: 'it has room again, which old messages leave when they expire',
+    access: ['host', 'code'],
+    rule: {
+      summary: 'The stream {{ $labels.stream }} is {{ $value | humanizePercentage }} full',
+      expr: 'ausd_stream_bytes / (ausd_stream_limit_bytes > 0) > 0.7',
+      for: '1m',
+      fires: {
+        'ausd_stream_bytes{stream="WEBHOOKS"}': '80',
+        'ausd_stream_limit_bytes{stream="WEBHOOKS"}': '100',
+      },
+      quiet: {
+        'ausd_stream_bytes{stream="WEBHOOKS"}': '60',
+        'ausd_stream_limit_bytes{stream="WEBHOOKS"}': '100',
+      },
+    },
+  },
+} as const satisfies Alerts

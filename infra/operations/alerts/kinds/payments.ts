@@ -1,0 +1,95 @@
+import type { Alerts } from '../alert'
+
+export const payments = {
+  StateTooLong: {
+    severity: 'page',
+    steps: 'See State limits, below.',
+    command: 'ops in-flight',
+    ends: 'the item leaves the state',
+    access: ['ops', 'host'],
+    inStatus: true,
+    rule: {
+      summary: 'An item of {{ $labels.service }} has been {{ $labels.state }} for {{ $value | humanizeDuration }}',
+      expr: 'max by (service, state) (ausd_state_oldest_age_seconds) > on (service, state) max by (service, state) (ausd_state_age_limit_seconds)',
+      for: '1m',
+      fires: {
+        'ausd_state_oldest_age_seconds{service="payments",state="paid"}': '700',
+        'ausd_state_age_limit_seconds{service="payments",state="paid"}': '600',
+      },
+      quiet: {
+        'ausd_state_oldest_age_seconds{service="payments",state="paid"}': '500',
+        'ausd_state_age_limit_seconds{service="payments",state="paid"}': '600',
+      },
+    },
+  },
+  PaymentNeedsReview: {
+    severity: 'ticket',
+    means: 'An operator decides about money that matches no rule.',
+    steps: 'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)).',
+    command: 'ops review list',
+    ends: 'an operator has decided, or the provider takes back the cause',
+    access: ['ops', 'provider'],
+    inStatus: true,
+    rule: {
+      summary: '{{ $value }} payments need manual review',
+      expr: 'max(ausd_payments{state="in_review"}) > 0',
+      for: '5m',
+      fires: { 'ausd_payments{state="in_review"}': '2' },
+      quiet: { 'ausd_payments{state="in_review"}': '0' },
+    },
+  },
+  CreditSlow: {
+    severity: 'ticket',
+    means: 'Webhooks are lost, the relayer has no free lane, or the chain is slow.',
+    steps: 'If `ops status` names no cause, `ops trace <payment>` shows where a late payment waited.',
+    command: 'ops status',
+    ends: '95 % of the payments are credited within 2 min',
+    access: ['ops'],
+    rule: {
+      summary: 'Crediting a payment takes {{ $value | humanizeDuration }} (p95)',
+      expr: 'histogram_quantile(0.95, sum by (le) (rate(ausd_payment_paid_to_credited_seconds_bucket{held="no"}[15m]))) > 120',
+      for: '10m',
+      fires: {
+        'ausd_payment_paid_to_credited_seconds_bucket{held="no",le="120"}': '0+1',
+        'ausd_payment_paid_to_credited_seconds_bucket{held="no",le="300"}': '0+10',
+        'ausd_payment_paid_to_credited_seconds_bucket{held="no",le="+Inf"}': '0+10',
+      },
+      quiet: {
+        'ausd_payment_paid_to_credited_seconds_bucket{held="no",le="5"}': '0+10',
+        'ausd_payment_paid_to_credited_seconds_bucket{held="no",le="+Inf"}': '0+10',
+      },
+    },
+  },
+  TreasuryLow: {
+    severity: 'page',
+    means: 'At 0, top-ups get 503.',
+    steps: 'Send AUSD to the treasury.',
+    command: 'ops status',
+    ends: 'more than `TREASURY_LOW_AUSD` is uncommitted',
+    access: ['ops', 'funds'],
+    inStatus: true,
+    rule: {
+      summary: 'Uncommitted treasury AUSD is low',
+      expr: 'max(ausd_treasury_low) > 0',
+      for: '2m',
+      fires: { ausd_treasury_low: '1' },
+      quiet: { ausd_treasury_low: '0' },
+    },
+  },
+  TreasuryUnreadable: {
+    severity: 'page',
+    means: 'chain-relayer or its endpoints do not respond.',
+    steps: 'Restart or correct the one that does not respond; until then, top-ups are refused.',
+    command: 'dc logs --tail 50 chain-relayer',
+    ends: 'the balance is read',
+    access: ['host'],
+    inStatus: true,
+    rule: {
+      summary: 'Treasury balance not read for {{ $value | humanizeDuration }}',
+      expr: 'min(ausd_treasury_reading_age_seconds) > 60',
+      for: '1m',
+      fires: { ausd_treasury_reading_age_seconds: '90' },
+      quiet: { ausd_treasury_reading_age_seconds: '2' },
+    },
+  },
+} as const satisfies Alerts
