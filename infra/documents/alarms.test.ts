@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
+import { logged as listedLines } from '#infra/operations/alerts/catalogue'
 import { alarmLinesIn } from './alarm-lines'
-import { logAlarms } from './alarms'
 import { stateLimits } from './limits'
 
 const read = (path: string) => readFileSync(join(repositoryDir, path), 'utf8')
@@ -13,9 +13,9 @@ const paths = [...new Glob('{services,shared,infra}/**/*.ts').scanSync(repositor
 const logged = paths.map((path) => ({ path, ...alarmLinesIn(read(path)) }))
 
 /** Returns the folder that the runbook names, or the path itself if the runbook names none. */
-const sourceOf = (path: string) => logAlarms.find(({ source }) => path.startsWith(`${source}/`))?.source ?? path
+const sourceOf = (path: string) => listedLines.find(({ source }) => path.startsWith(`${source}/`))?.source ?? path
 
-const listed = logAlarms.flatMap(({ source, lines }) => lines.map((line) => `${source}: ${line}`))
+const listed = listedLines.flatMap(({ source, lines }) => lines.map((line) => `${source}: ${line}`))
 const limited = stateLimits.flatMap(([service, limits]) =>
   Object.values(limits).flatMap((limit) => ('alarm' in limit ? [`services/${service}: ${limit.alarm}`] : [])),
 )
@@ -23,7 +23,7 @@ const limited = stateLimits.flatMap(([service, limits]) =>
 /** The fields `alarm` of these files are values that another file logs. */
 const tables = ['services/chain-relayer/chain/errors.ts', 'shared/platform/metrics/state-limits.ts']
 
-describe('the log alarms of the runbook', () => {
+describe('the log lines of the alerts', () => {
   test('are the lines that the sources log with the field alarm, neither more nor fewer', () => {
     const found = logged.flatMap(({ path, lines }) => lines.map((line) => `${sourceOf(path)}: ${line}`))
     expect([...new Set(found)].sort()).toEqual([...new Set([...listed, ...limited])].sort())

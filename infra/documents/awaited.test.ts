@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { alerts } from '#infra/operations/alerts/catalogue'
+import { alerts, logged } from '#infra/operations/alerts/catalogue'
 import { verbs } from '#infra/operations/cli/main'
 import { newestTables } from '#test/support/newest-tables'
-import { logAlarms } from './alarms'
 import { awaited, resting } from './awaited'
 import { stateLimits } from './limits'
 
@@ -15,7 +14,7 @@ test('every table holds something that waits, or the list says why nothing waits
 })
 
 const raised = new Set([
-  ...logAlarms.flatMap(({ lines }) => lines.map((line) => line.replace(/: $/, ''))),
+  ...logged.flatMap(({ lines }) => lines.map((line) => line.replace(/: $/, ''))),
   ...stateLimits.flatMap(([, limits]) =>
     Object.values(limits).flatMap((limit) => ('alarm' in limit ? [limit.alarm] : [])),
   ),

@@ -6,7 +6,6 @@ import { rules } from '#infra/operations/books/rules/catalogue'
 import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
 import type { ChannelType } from '#infra/sandbox/channels/channel'
 import { channelsOf } from '#infra/sandbox/channels/channels'
-import { logAlarms } from './alarms'
 import { awaited } from './awaited'
 import { stateLimits } from './limits'
 import { personalData } from './personal-data'
@@ -26,7 +25,6 @@ export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/alerts.md', name: 'access', lines: access },
   { page: 'infra/operations/runbook/alerts.md', name: 'alerts', lines: alertLines },
   { page: 'infra/operations/runbook/alerts.md', name: 'limits', lines: limits },
-  { page: 'infra/operations/runbook/alerts.md', name: 'log-alarms', lines: alarms },
   { page: 'infra/operations/runbook/alerts.md', name: 'book-rules', lines: bookRules },
   { page: 'services/README.md', name: 'awaited', lines: waits },
   { page: 'infra/operations/runbook/deploy.md', name: 'mainnet', lines: mainnet },
@@ -81,10 +79,12 @@ function alertLines(): string[] {
   ])
 }
 
-function alertLine({ name, severity, access: needed, means, steps, command, ends }: NamedAlert): string {
-  const end = ends === null ? '' : `Ends when ${ends}.`
+function alertLine({ name, severity, access: needed, log, means, steps, command, ends }: NamedAlert): string {
+  const logged = log && `log ${codes(log.lines.map((line) => line.replace(/: $/, '')))}`
   const first = command && `Begin with ${code(commandText(command))}.`
-  return `- ${code(name)} (${severity}; ${needed.join(', ')}): ${[means, steps, first, end].filter(Boolean).join(' ')}`
+  const end = ends && `Ends when ${ends}.`
+  const about = [severity, needed.join(', '), logged].filter(Boolean).join('; ')
+  return `- ${code(name)} (${about}): ${[means, steps, first, end].filter(Boolean).join(' ')}`
 }
 
 function limits(): string[] {
@@ -98,18 +98,6 @@ function limits(): string[] {
       return `- ${service}, ${states}, ${limit}: ${code(alarm)}. ${first!.steps}`
     })
   })
-}
-
-function alarms(): string[] {
-  const processOf = (source: string) =>
-    source === 'shared' ? 'several processes' : source.replace(/^(services|infra)\//, '')
-  const bySource = Map.groupBy(logAlarms, ({ source }) => processOf(source))
-  return [...bySource].flatMap(([name, own], at) => [
-    ...(at === 0 ? [] : ['']),
-    `**${name}**`,
-    '',
-    ...own.map(({ lines, steps }) => `- ${codes(lines.map((line) => line.replace(/: $/, '')))}: ${steps}`),
-  ])
 }
 
 function bookRules(): string[] {

@@ -1,4 +1,4 @@
-import type { Alert } from './alert'
+import type { Alert, Logged } from './alert'
 import { books } from './kinds/books'
 import { cashouts } from './kinds/cashouts'
 import { chain } from './kinds/chain'
@@ -22,6 +22,9 @@ export const alerts: readonly NamedAlert[] = Object.entries(areas).flatMap(([are
     ...row,
   })),
 )
+
+/** Log lines of all alerts. */
+export const logged: readonly Logged[] = alerts.flatMap(({ log }) => log ?? [])
 
 /** Returns the command as an operator types it: `oper …` in the shell of the runbook, `bun run ops …` on the local stack. */
 export const commandText = (command: string, ops = 'oper infra/operations/cli/main.ts'): string =>

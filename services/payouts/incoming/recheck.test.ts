@@ -143,7 +143,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     'becomes paid without an order by the statement of the runbook, if it is %s and its AUSD was kept',
     async (state) => {
       const runbook = readFileSync(join(import.meta.dir, '../../../infra/operations/runbook/alerts.md'), 'utf8')
-      const [, statement] = /`AUSD kept, as its payout exists`:.*`(update payouts\.payouts [^`]+)`/.exec(runbook)!
+      const [, statement] = /`AUSD kept, as its payout exists`\):.*`(update payouts\.payouts [^`]+)`/.exec(runbook)!
       fixture = await openFixture({ webhooks: false })
       const { id, payoutId } = await restored(state)
       await fixture.relayed('take', id)

@@ -9,6 +9,7 @@ export const books = {
     ends: 'a comparison no longer finds it; `reconcile explain` mutes it until a date',
     access: ['ops'],
     inStatus: true,
+    log: { source: 'infra/operations', lines: ['reconciliation break open'] },
     rule: {
       summary: '{{ $value }} breaks in the books are past their grace period',
       expr: 'max(ausd_books_breaks{standing="beyond_grace"}) > 0',
@@ -33,5 +34,20 @@ export const books = {
       fires: { ausd_books_run_age_seconds: '700' },
       quiet: { ausd_books_run_age_seconds: '30' },
     },
+  },
+  BooksUnreadable: {
+    severity: 'ticket',
+    steps: 'Check the RPC endpoints and the provider key.',
+    ends: 'both can be read',
+    access: ['host', 'provider'],
+    log: { source: 'infra/operations', lines: ['chain or provider read failed, will retry'] },
+  },
+  UnexplainedAusd: {
+    severity: 'ticket',
+    steps: 'See "unexplained AUSD" in [daily.md](daily.md).',
+    command: 'ops unexplained list',
+    ends: 'each transfer is returned, accepted or explained',
+    access: ['ops'],
+    inStatus: true,
   },
 } as const satisfies Alerts

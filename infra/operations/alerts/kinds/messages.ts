@@ -20,11 +20,13 @@ export const messages = {
   HeartbeatMissed: {
     severity: 'page',
     means: 'Postgres refuses writes, or a stream messages, although they respond.',
-    steps: 'See `heartbeat missed`, below.',
+    steps:
+      '`through` names it, and `says` has the reason; a row (`postgres`) or a message (a stream) is written every 15 s. `postgres`: `dc exec postgres df -h /var/lib/postgresql`; if it is read-only, the disk was full or the URL leads to a standby; free space, or correct the URL. A stream: `bus stream report`; if it is full, see "stream nearly full" in [daily.md](daily.md). If a stream times out while the others store, the disk of NATS was full: nats-server then takes no message of that stream until it is restarted, also when there is space again. Free space, then `dc restart nats`. Nothing is lost: the outboxes publish what waits.',
     command: 'ops status',
     ends: 'a row or message is stored again',
     access: ['ops', 'host'],
     inStatus: true,
+    log: { source: 'infra/operations', lines: ['heartbeat missed'] },
     rule: {
       summary: '{{ $labels.through }} has stored nothing for {{ $value | humanizeDuration }}',
       expr: 'min by (through) (ausd_heartbeat_age_seconds) > 45',
@@ -41,6 +43,7 @@ export const messages = {
     ends: 'each is redriven or dismissed',
     access: ['ops'],
     inStatus: true,
+    log: { source: 'shared', lines: ['message dead-lettered', 'redrive failed, message dead-lettered again'] },
     rule: {
       summary: '{{ $labels.service }} dead-lettered {{ $value }} messages',
       expr: 'max by (service) (ausd_dead_letters) > 0',
@@ -71,6 +74,7 @@ export const messages = {
     command: 'bus stream report',
     ends: 'it has room again, which old messages leave when they expire',
     access: ['host', 'code'],
+    log: { source: 'services/gateway', lines: ['stream nearly full'] },
     rule: {
       summary: 'The stream {{ $labels.stream }} is {{ $value | humanizePercentage }} full',
       expr: 'ausd_stream_bytes / (ausd_stream_limit_bytes > 0) > 0.7',
@@ -84,5 +88,24 @@ export const messages = {
         'ausd_stream_limit_bytes{stream="WEBHOOKS"}': '100',
       },
     },
+  },
+  ConsumerMissing: {
+    severity: 'page',
+    means: 'Its messages wait: nothing is lost, and nothing that they order happens.',
+    steps:
+      '`dc run --rm provision` creates it again, and it then delivers every stored message once more, which the inbox recognises. If it was not deleted by hand, its file was damaged: `dc logs nats | grep -i consumer`, and check the disk.',
+    ends: 'it is there again',
+    access: ['host'],
+    inStatus: true,
+    log: { source: 'shared', lines: ['durable consumer is gone'] },
+  },
+  ConsumerBehind: {
+    severity: 'ticket',
+    means: 'The service that reads it is down, slow, or fails its messages.',
+    steps: 'Its log has the error of each attempt; add an instance if it is only slow.',
+    command: 'bus consumer report EVENTS',
+    ends: 'the messages are handled',
+    access: ['host'],
+    inStatus: true,
   },
 } as const satisfies Alerts

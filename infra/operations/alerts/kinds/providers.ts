@@ -29,7 +29,6 @@ export const providers = {
     command: 'dc logs --tail 50 payments',
     ends: 'the list is read',
     access: ['host', 'provider'],
-    inStatus: true,
     rule: {
       summary: 'Provider list not read for {{ $value | humanizeDuration }}',
       expr: 'min(ausd_provider_list_age_seconds{list="latest"}) > 300',
@@ -46,6 +45,7 @@ export const providers = {
     ends: 'the sources agree on a recent rate, or an operator releases a jump',
     access: ['host'],
     inStatus: true,
+    log: { source: 'services/pricing', lines: ['no rate to quote'] },
     rule: {
       summary: 'No usable rate for {{ $labels.pair }}',
       expr: 'max by (pair) (ausd_rate_usable) == 0',
@@ -68,5 +68,20 @@ export const providers = {
       fires: { 'ausd_rate_doubtful{pair="USD/IDR"}': '1' },
       quiet: { 'ausd_rate_doubtful{pair="USD/IDR"}': '0' },
     },
+  },
+  ProviderListIncomplete: {
+    severity: 'ticket',
+    steps: 'The key lacks *Transaction Read*, or the provider is down.',
+    ends: 'the list is read',
+    access: ['provider', 'host'],
+    inStatus: true,
+    log: { source: 'shared', lines: ['provider transaction list incomplete'] },
+  },
+  ProviderRejects: {
+    severity: 'page',
+    steps: 'See its code: key, permission or IP allow-list.',
+    ends: 'the provider accepts our requests',
+    access: ['provider', 'host'],
+    log: { source: 'shared', lines: ['provider rejected request'] },
   },
 } as const satisfies Alerts
