@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 import { logged as listedLines } from '#infra/operations/alerts/catalogue'
+import { limitedStates } from '#infra/operations/alerts/state-limits'
 import { alarmLinesIn } from './alarm-lines'
-import { stateLimits } from './limits'
 
 const read = (path: string) => readFileSync(join(repositoryDir, path), 'utf8')
 const isSource = (path: string) => !/\.(test|suite)\.ts$|test-support/.test(path)
@@ -16,9 +16,7 @@ const logged = paths.map((path) => ({ path, ...alarmLinesIn(read(path)) }))
 const sourceOf = (path: string) => listedLines.find(({ source }) => path.startsWith(`${source}/`))?.source ?? path
 
 const listed = listedLines.flatMap(({ source, lines }) => lines.map((line) => `${source}: ${line}`))
-const limited = stateLimits.flatMap(([service, limits]) =>
-  Object.values(limits).flatMap((limit) => ('alarm' in limit ? [`services/${service}: ${limit.alarm}`] : [])),
-)
+const limited = limitedStates.map(({ service, alarm }) => `services/${service}: ${alarm}`)
 
 /** The fields `alarm` of these files are values that another file logs. */
 const tables = ['services/chain-relayer/chain/errors.ts', 'shared/platform/metrics/state-limits.ts']

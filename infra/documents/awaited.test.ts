@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { alerts, logged } from '#infra/operations/alerts/catalogue'
+import { limitedStates } from '#infra/operations/alerts/state-limits'
 import { verbs } from '#infra/operations/cli/main'
 import { newestTables } from '#test/support/newest-tables'
 import { awaited, resting } from './awaited'
-import { stateLimits } from './limits'
 
 const tables = newestTables().map(([name]) => name)
 const waiting = awaited.flatMap((one) => one.tables)
@@ -15,9 +15,7 @@ test('every table holds something that waits, or the list says why nothing waits
 
 const raised = new Set([
   ...logged.flatMap(({ lines }) => lines.map((line) => line.replace(/: $/, ''))),
-  ...stateLimits.flatMap(([, limits]) =>
-    Object.values(limits).flatMap((limit) => ('alarm' in limit ? [limit.alarm] : [])),
-  ),
+  ...limitedStates.map(({ alarm }) => alarm),
   ...alerts.map(({ name }) => name),
   ...[...verbs].flatMap(([verb, { among = {} }]) => [
     `ops ${verb}`,
@@ -34,8 +32,6 @@ describe.each(awaited.map((one) => [one.what, one] as const))('the end of a %s',
 
 test('the alarm of every limited state is an alarm of something that waits', () => {
   const named = new Set(awaited.flatMap(({ alarms }) => alarms))
-  const ofStates = stateLimits.flatMap(([, limits]) =>
-    Object.values(limits).flatMap((limit) => ('alarm' in limit ? [limit.alarm] : [])),
-  )
+  const ofStates = limitedStates.map(({ alarm }) => alarm)
   expect(ofStates.filter((alarm) => !named.has(alarm))).toEqual([])
 })

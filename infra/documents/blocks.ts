@@ -2,12 +2,12 @@ import { mainnetValues } from '#infra/configuration/mainnet'
 import { pilotValues } from '#infra/configuration/pilot'
 import { accesses } from '#infra/operations/alerts/alert'
 import { alerts, commandText, type NamedAlert } from '#infra/operations/alerts/catalogue'
+import { limitedStates } from '#infra/operations/alerts/state-limits'
 import { rules } from '#infra/operations/books/rules/catalogue'
 import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
 import type { ChannelType } from '#infra/sandbox/channels/channel'
 import { channelsOf } from '#infra/sandbox/channels/channels'
 import { awaited } from './awaited'
-import { stateLimits } from './limits'
 import { personalData } from './personal-data'
 import { questions } from './questions'
 
@@ -88,15 +88,11 @@ function alertLine({ name, severity, access: needed, log, means, steps, command,
 }
 
 function limits(): string[] {
-  return stateLimits.flatMap(([service, limits]) => {
-    const limited = Object.entries(limits).flatMap(([state, limit]) => ('alarm' in limit ? [{ state, ...limit }] : []))
-    const byAlarm = Map.groupBy(limited, ({ alarm }) => alarm)
-    return [...byAlarm].map(([alarm, same]) => {
-      const [first] = same
-      const states = codes(same.map(({ state }) => state))
-      const limit = durationText(first!.afterMs)
-      return `- ${service}, ${states}, ${limit}: ${code(alarm)}. ${first!.steps}`
-    })
+  const byAlarm = Map.groupBy(limitedStates, ({ service, alarm }) => `${service}: ${alarm}`)
+  return [...byAlarm.values()].map((same) => {
+    const { service, alarm, afterMs, steps } = same[0]!
+    const states = codes(same.map(({ state }) => state))
+    return `- ${service}, ${states}, ${durationText(afterMs)}: ${code(alarm)}. ${steps}`
   })
 }
 

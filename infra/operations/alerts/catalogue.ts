@@ -13,6 +13,14 @@ export const areas = { services, messages, payments, cashouts, books, providers,
 
 type Areas = typeof areas
 export type AlertName = { [A in keyof Areas]: keyof Areas[A] }[keyof Areas] & string
+/** Names of the alerts that `ops status` reports. */
+export type StatusAlert = {
+  [A in keyof Areas]: {
+    [N in keyof Areas[A]]: Areas[A][N] extends { readonly inStatus: true } ? N : never
+  }[keyof Areas[A]]
+}[keyof Areas] &
+  string
+
 export type NamedAlert = Alert & { readonly name: AlertName; readonly area: keyof Areas }
 
 export const alerts: readonly NamedAlert[] = Object.entries(areas).flatMap(([area, rows]) =>
@@ -25,6 +33,10 @@ export const alerts: readonly NamedAlert[] = Object.entries(areas).flatMap(([are
 
 /** Log lines of all alerts. */
 export const logged: readonly Logged[] = alerts.flatMap(({ log }) => log ?? [])
+
+const byName: ReadonlyMap<string, Alert> = new Map(alerts.map((one) => [one.name, one]))
+
+export const alertNamed = (name: AlertName): Alert => byName.get(name)!
 
 /** Returns the command as an operator types it: `oper …` in the shell of the runbook, `bun run ops …` on the local stack. */
 export const commandText = (command: string, ops = 'oper infra/operations/cli/main.ts'): string =>

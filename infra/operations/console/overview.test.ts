@@ -41,7 +41,7 @@ test('the overview names silent services and the parts that it could not read', 
   const { overview, told } = overviewOf({ unread: 'no rows here', bus: { known: onBus } })
   const seen = await told()
   await overview[Symbol.asyncDispose]()
-  expect(seen.needs).toEqual(['payments does not respond'])
+  expect(seen.needs).toEqual(['payments does not respond: see ServiceDown'])
   expect(seen.unread).toEqual(['cannot read the rows: no rows here'])
   expect(seen.money).toBeUndefined()
   expect(seen.services.find(({ name }) => name === 'pricing')).toEqual({

@@ -86,10 +86,12 @@ async function look(
   readingMoney: Promise<MoneyInFlight>,
 ): Promise<OverviewFacts> {
   const [facts, money] = await Promise.all([readFacts(), readingMoney.catch(() => undefined)])
+  const { needs, unread } = attention(facts, floors)
   const onBus = 'known' in facts.bus ? facts.bus.known : undefined
   return {
     asOf: new Date(clock()).toISOString(),
-    ...attention(facts, floors),
+    needs: needs.map(({ line }) => line),
+    unread,
     services: processNames.map((name) => ({
       name,
       copies: onBus ? (onBus.copies[name] ?? 0) : null,

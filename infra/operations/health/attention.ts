@@ -1,13 +1,11 @@
+import { alertNamed, commandText, type StatusAlert } from '#infra/operations/alerts/catalogue'
+import { comparedMaxMs } from '#infra/operations/alerts/kinds/books'
+import { outboxMaxMs } from '#infra/operations/alerts/kinds/messages'
+import { stateLimits } from '#infra/operations/alerts/state-limits'
 import { ageText } from '#infra/operations/books/text'
 import { counted } from '#infra/operations/text'
-import type { Limits } from '#platform/metrics/state-limits'
 import { processNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
-import { fields as relayerFields } from '../../../services/chain-relayer/config'
-import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
-import { limits as identityLimits } from '../../../services/gateway/identity/identity'
-import { limits as paymentLimits } from '../../../services/payments/payment'
-import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 import type { Lag, OnBus, RateReading } from './bus'
 import type { ExternalAnswer } from './external'
 import type { SystemFacts, Unread } from './facts'
@@ -17,13 +15,6 @@ import type { ListAge } from './provider-lists'
 import type { InState } from './rows'
 
 export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
-
-const limits: Readonly<Record<InState['what'], Limits<string>>> = {
-  payment: paymentLimits,
-  payout: cashoutLimits,
-  operation: operationLimits(Number(relayerFields.OLDEST_ALARM_MS.fallback)),
-  identity: identityLimits,
-}
 
 /** Returns the uncommitted AUSD of the treasury. Undefined if the balance is unknown. */
 export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: SystemFacts): bigint | undefined => {
@@ -39,7 +30,21 @@ const least = (left: bigint, right: bigint): bigint => (left < right ? left : ri
 export const freeMinorOf = ({ rupiah, unpaidMinor }: SystemFacts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
-export type Attention = { readonly needs: readonly string[]; readonly unread: readonly string[] }
+/** Something that needs an operator: its kind of alert, and a line that ends with what to do. */
+export type Need = { readonly alert: StatusAlert; readonly line: string }
+
+export type Attention = { readonly needs: readonly Need[]; readonly unread: readonly string[] }
+
+/**
+ * Returns a need with the first command of its alert. If that is no other command of operators, the line names the alert,
+ * whose entry in the runbook has the steps. `values` replace the placeholders of the command, such as `<payment>`.
+ */
+function need(alert: StatusAlert, says: string, values: Readonly<Record<string, string>> = {}): Need {
+  const { command = '' } = alertNamed(alert)
+  const isNext = command.startsWith('ops ') && command !== 'ops status'
+  const filled = command.replaceAll(/<(\w+)>/g, (all, name: string) => values[name] ?? all)
+  return { alert, line: `${says}: ${isNext ? commandText(filled, ops) : `see ${alert}`}` }
+}
 
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {
   const bus = busNeeds(facts.bus, floors)
@@ -47,19 +52,22 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
   if ('unread' in facts) return { needs: bus, unread: [`cannot read the rows: ${facts.unread}`, ...unread] }
   return {
     needs: [
-      ...facts.paused.map((one) => `${pausedText(one)}: ${ops} resume ${one.what}`),
+      ...facts.paused.map((one) => need('Paused', pausedText(one), { what: one.what })),
       ...coverNeeds(facts, floors),
       ...facts.states.flatMap(stateNeeds),
       ...facts.lanes.flatMap(({ address, fault }) => laneNeeds(facts, floors, address, fault)),
       ...facts.outboxes
         .filter(({ oldestMs }) => oldestMs > outboxMaxMs)
         .map(({ service, waiting, oldestMs }) => {
-          return `outbox of ${service} is backed up: ${waiting} unsent, oldest ${ageText(oldestMs)}: ${ops} in-flight`
+          return need(
+            'OutboxStuck',
+            `outbox of ${service} is backed up: ${waiting} unsent, oldest ${ageText(oldestMs)}`,
+          )
         }),
       ...facts.deadLetters
         .filter(({ count }) => count > 0)
         .map(({ service, count }) => {
-          return `${service} has ${counted(count, 'dead letter')}: ${ops} dead-letters list`
+          return need('DeadLetters', `${service} has ${counted(count, 'dead letter')}`)
         }),
       ...frozenNeeds(facts),
       ...needlessNeeds(facts),
@@ -76,67 +84,66 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
   }
 }
 
+/** Returns the lines of `ops status`. */
 export function needs(facts: SystemFacts | Unread, floors: Floors): string[] {
   const judged = attention(facts, floors)
-  return [...judged.unread, ...judged.needs]
+  return [...judged.unread, ...judged.needs.map(({ line }) => line)]
 }
 
 /** Command of the local stack. On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
 const ops = 'bun run ops'
 
-function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
+function stateNeeds({ what, state, count, oldestMs }: InState): Need[] {
   if (state === 'review')
-    return [`${counted(count, what)} ${count === 1 ? 'needs' : 'need'} review: ${ops} review list`]
-  const limit = limits[what][state]
+    return [need('PaymentNeedsReview', `${counted(count, what)} ${count === 1 ? 'needs' : 'need'} review`)]
+  const limit = stateLimits[what].limits[state]
   if (!limit || !('afterMs' in limit) || oldestMs <= limit.afterMs) return []
-  return [`${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`]
+  return [need('StateTooLong', `${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}`)]
 }
 
-function comparedNeeds({ books: { endedAt, ageMs } }: SystemFacts): string[] {
+function comparedNeeds({ books: { endedAt, ageMs } }: SystemFacts): Need[] {
   if (ageMs <= comparedMaxMs) return []
-  return endedAt
-    ? [`last reconciliation ${ageText(ageMs)} ago: ${ops} reconcile`]
-    : [`books not reconciled since the first payment ${ageText(ageMs)} ago: ${ops} reconcile`]
+  const last = endedAt ? 'last reconciliation' : 'books not reconciled since the first payment'
+  return [need('BooksNotReconciled', `${last} ${ageText(ageMs)} ago`)]
 }
 
-function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: SystemFacts): string[] {
+function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: SystemFacts): Need[] {
   if (count === 0) return []
   const ausd = `${moneyText(ausdMicro, 'AUSD')} (${counted(count, 'transfer')})`
-  return [`unexplained AUSD in the treasury: ${ausd}, oldest ${ageText(oldestMs)}: ${ops} unexplained list`]
+  return [need('UnexplainedAusd', `unexplained AUSD in the treasury: ${ausd}, oldest ${ageText(oldestMs)}`)]
 }
 
-const frozenNeeds = ({ frozenWallets: count }: SystemFacts): string[] =>
-  count > 0 ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`] : []
+const frozenNeeds = ({ frozenWallets: count }: SystemFacts): Need[] =>
+  count > 0 ? [need('WalletFrozen', `${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen`)] : []
 
-const needlessNeeds = ({ needlessRepayments: count }: SystemFacts): string[] =>
-  count > 0 ? [`${counted(count, 'needless repayment')} to give back: ${ops} wallets list`] : []
+const needlessNeeds = ({ needlessRepayments: count }: SystemFacts): Need[] =>
+  count > 0 ? [need('NeedlessRepayment', `${counted(count, 'needless repayment')} to give back`)] : []
 
-function evidenceNeeds({ evidenceDue: { count, leftMs, paymentId } }: SystemFacts): string[] {
+function evidenceNeeds({ evidenceDue: { count, leftMs, paymentId } }: SystemFacts): Need[] {
   if (count === 0) return []
   const first = leftMs > 0 ? `the first is lost in ${ageText(leftMs)}` : 'the first is overdue'
-  return [
-    `${counted(count, 'dispute')} ${count === 1 ? 'waits' : 'wait'} for evidence, ${first}: ${ops} trace ${paymentId}`,
-  ]
+  const waits = `${counted(count, 'dispute')} ${count === 1 ? 'waits' : 'wait'} for evidence`
+  return [need('EvidenceDue', `${waits}, ${first}`, { payment: paymentId })]
 }
 
-const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): string[] => {
+const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): Need[] => {
   if (count === 0) return []
   const wallets = `${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'}`
-  return [`${wallets} of a person who has another wallet: ${ops} persons list`]
+  return [need('SecondWallet', `${wallets} of a person who has another wallet`)]
 }
 
-const failedFlagNeeds = ({ failedFlags: count }: SystemFacts): string[] =>
-  count > 0 ? [`${counted(count, 'verdict')} not set on the chain: ${ops} persons list`] : []
+const failedFlagNeeds = ({ failedFlags: count }: SystemFacts): Need[] =>
+  count > 0 ? [need('IdentityOrderFailed', `${counted(count, 'verdict')} not set on the chain`)] : []
 
-function breakNeeds({ breaks }: SystemFacts): string[] {
+function breakNeeds({ breaks }: SystemFacts): Need[] {
   const counting = breaks.filter(({ standing }) => standing === 'counts')
   if (counting.length === 0) return []
   const oldest = ageText(Math.max(...counting.map(({ ageMs }) => ageMs)))
-  return [`${counted(counting.length, 'open break')} in the books, oldest ${oldest}: ${ops} reconcile`]
+  return [need('BooksBreakOpen', `${counted(counting.length, 'open break')} in the books, oldest ${oldest}`)]
 }
 
 /** Returns what NATS shows to be wrong. If NATS is down, the state of the services is unknown. */
-function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
+function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): Need[] {
   if ('unknown' in bus) return []
   const { copies, down, heartbeats, lags, missing, rates } = bus.known
   return [
@@ -144,14 +151,14 @@ function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): s
     ...down
       .filter(({ service }) => (copies[service] ?? 0) > 0)
       .map(({ service, state, since }) => {
-        return `an instance of ${service} does not respond (${state}), since ${since}`
+        return need('InstanceDown', `an instance of ${service} does not respond (${state}), since ${since}`)
       }),
-    ...missedAmong(heartbeats).map(
-      ({ through, ageMs, says }) =>
-        `${through} has taken no ${through === 'postgres' ? 'write' : 'message'} for ${ageText(ageMs)}: ${says ?? 'not tried'}`,
-    ),
-    ...missing.map(
-      ({ reader, stream }) => `consumer ${reader} of ${stream} is gone, its messages wait: provision NATS`,
+    ...missedAmong(heartbeats).map(({ through, ageMs, says }) => {
+      const what = through === 'postgres' ? 'write' : 'message'
+      return need('HeartbeatMissed', `${through} has taken no ${what} for ${ageText(ageMs)}: ${says ?? 'not tried'}`)
+    }),
+    ...missing.map(({ reader, stream }) =>
+      need('ConsumerMissing', `consumer ${reader} of ${stream} is gone, its messages wait`),
     ),
     ...lagNeeds(lags),
     ...unpricedNeeds(rates),
@@ -162,21 +169,21 @@ function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): s
  * Compares the number of instances with the wanted one, because nats-server drops a hung instance within seconds and
  * nothing else shows that it is missing.
  */
-function copyNeeds(name: string, answering: number, wanted: number): string[] {
-  if (answering === 0) return [`${name} does not respond`]
-  return answering < wanted ? [`${answering} of ${wanted} instances of ${name} respond`] : []
+function copyNeeds(name: string, answering: number, wanted: number): Need[] {
+  if (answering === 0) return [need('ServiceDown', `${name} does not respond`)]
+  return answering < wanted ? [need('InstanceDown', `${answering} of ${wanted} instances of ${name} respond`)] : []
 }
 
-function coverNeeds(facts: SystemFacts, { lowMicro, lowMinor }: Floors): string[] {
+function coverNeeds(facts: SystemFacts, { lowMicro, lowMinor }: Floors): Need[] {
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
-  const lines: string[] = []
+  const found: Need[] = []
   if (micro !== undefined && micro < 0n)
-    lines.push(`committed amount exceeds treasury balance by ${moneyText(-micro, 'AUSD')}`)
+    found.push(need('TreasuryLow', `committed amount exceeds treasury balance by ${moneyText(-micro, 'AUSD')}`))
   else if (micro !== undefined && micro < lowMicro)
-    lines.push(`treasury is low: ${moneyText(micro, 'AUSD')} uncommitted`)
+    found.push(need('TreasuryLow', `treasury is low: ${moneyText(micro, 'AUSD')} uncommitted`))
   if (minor !== undefined && minor < lowMinor)
-    lines.push(`provider balance is low: ${moneyText(minor, 'IDR')} uncommitted`)
-  return lines
+    found.push(need('ProviderBalanceLow', `provider balance is low: ${moneyText(minor, 'IDR')} uncommitted`))
+  return found
 }
 
 const externalUnread = ({ treasury, rupiah, coin }: SystemFacts): string[] => [
@@ -188,40 +195,39 @@ const externalUnread = ({ treasury, rupiah, coin }: SystemFacts): string[] => [
 ]
 
 function laneNeeds({ coin }: SystemFacts, { laneWei }: Floors, address: string, fault: string | null) {
-  const lines = blockedNeeds(address, fault)
+  const found = blockedNeeds(address, fault)
   const has = coin.get(address)
-  if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs native coin`)
-  return lines
+  if (has && 'known' in has && has.known < laneWei)
+    found.push(need('LaneBalanceLow', `lane ${address} needs native coin`))
+  return found
 }
-
-/** Age of an outbox row that shows that publishing fails. */
-const outboxMaxMs = 60_000
-
-/** Maximum age of a comparison. The books are compared every minute. */
-const comparedMaxMs = 600_000
 
 /** Number of waiting messages that alerts; larger than the backlog that a restart leaves. */
 const waitingMax = 1_000
 /** Number of failed reads that alerts. Single failed reads are normal. */
 const failuresMax = 3
 
-const lagNeeds = (lags: readonly Lag[]): string[] =>
+const lagNeeds = (lags: readonly Lag[]): Need[] =>
   lags
     // A deployment need not have a push service, which would read as `integrator`.
     .filter(({ reader, waiting }) => reader !== 'integrator' && waiting > waitingMax)
-    .map(({ reader, stream, waiting }) => `${reader} is ${counted(waiting, 'message')} behind ${stream}`)
-
-const listNeeds = (lists: readonly ListAge[]): string[] =>
-  lists
-    .filter(({ failures }) => failures > failuresMax)
-    .map(
-      ({ service, account, window, failures }) =>
-        `provider transaction list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
+    .map(({ reader, stream, waiting }) =>
+      need('ConsumerBehind', `${reader} is ${counted(waiting, 'message')} behind ${stream}`),
     )
 
-const unpricedNeeds = (rates: readonly RateReading[]): string[] =>
-  rates.flatMap(({ pair, unavailable }) => (unavailable ? [`no rate for ${pair}: ${unavailable}`] : []))
+const listNeeds = (lists: readonly ListAge[]): Need[] =>
+  lists
+    .filter(({ failures }) => failures > failuresMax)
+    .map(({ service, account, window, failures }) => {
+      const list = `provider transaction list (${service}, ${account}, ${window})`
+      return need('ProviderListIncomplete', `${list} failed ${counted(failures, 'time')} in a row`)
+    })
+
+const unpricedNeeds = (rates: readonly RateReading[]): Need[] =>
+  rates.flatMap(({ pair, unavailable }) =>
+    unavailable ? [need('RateUnusable', `no rate for ${pair}: ${unavailable}`)] : [],
+  )
 
 /** Returns a line for a blocked lane, which assigns no nonces. */
-const blockedNeeds = (address: string, fault: string | null): string[] =>
-  fault ? [`lane ${address} is blocked: ${fault}`] : []
+const blockedNeeds = (address: string, fault: string | null): Need[] =>
+  fault ? [need('LaneBlocked', `lane ${address} is blocked: ${fault}`)] : []

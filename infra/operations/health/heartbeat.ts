@@ -10,14 +10,13 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { type Metric, seconds } from '#platform/metrics/metric'
 import { HeartbeatsMissed } from '#shared/messages/operations'
 import { ok } from '#shared/refusals'
+import { heartbeatMaxMs } from '../alerts/kinds/messages'
 import { heartbeats } from '../books/schema.store'
 
 /** Last proof that a dependency does its work: `through` is `postgres` or a stream, `says` the reason of a failure. */
 export type Heartbeat = { readonly through: string; readonly ageMs: number; readonly says: string | null }
 
 export const heartbeatEveryMs = 15_000
-/** Age in ms beyond which a heartbeat is missed. Three attempts have failed by then. */
-const missedMs = 45_000
 const answerMs = 5_000
 const alarmAgainMs = 600_000
 /** Life of a heartbeat in a stream. */
@@ -61,7 +60,7 @@ export function openHeartbeats({ bus, database, log }: { bus: Bus; database: Dat
     beat: async () => {
       await Promise.all(Object.entries(places).map(([through, work]) => prove(through, work)))
       for (const { through, ageMs, says } of figures())
-        if (ageMs > missedMs) call(through, { through, ageMs, says, alarm: true }, 'heartbeat missed')
+        if (ageMs > heartbeatMaxMs) call(through, { through, ageMs, says, alarm: true }, 'heartbeat missed')
     },
   }
 }
@@ -85,7 +84,8 @@ function storeMessage({ js }: Bus, stream: string) {
 }
 
 /** Returns the heartbeats that are missed. */
-export const missedAmong = (beats: readonly Heartbeat[]): Heartbeat[] => beats.filter(({ ageMs }) => ageMs > missedMs)
+export const missedAmong = (beats: readonly Heartbeat[]): Heartbeat[] =>
+  beats.filter(({ ageMs }) => ageMs > heartbeatMaxMs)
 
 export const heartbeatMetrics = (beats: readonly Heartbeat[]): Metric[] =>
   beats.map(({ through, ageMs }) =>

@@ -1,5 +1,6 @@
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Messenger, messengers, serviceOf } from '#infra/migrations/databases'
+import type { Limited } from '#infra/operations/alerts/state-limits'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates, listFailedFlags } from '#infra/operations/cli/person/decide'
 import { listNeedless } from '#infra/operations/cli/wallets'
@@ -13,7 +14,7 @@ import { sumUnexplained, type UnexplainedSum } from './unexplained'
 
 /** Items in one state, with their sums in the smallest unit by asset. */
 export type InState = {
-  what: 'payment' | 'payout' | 'operation' | 'identity'
+  what: Limited
   state: string
   count: number
   oldestMs: number

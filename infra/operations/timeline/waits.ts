@@ -1,7 +1,5 @@
+import { stateLimits } from '#infra/operations/alerts/state-limits'
 import type { Limits } from '#platform/metrics/state-limits'
-import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
-import { limits as paymentLimits } from '../../../services/payments/payment'
-import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 
 export type ToldWaits = {
   readonly items: readonly { readonly kind: string; readonly id: string; readonly state: string }[]
@@ -33,8 +31,8 @@ const shownFromMs = 400
  * for a payment.
  */
 const limitsOf = (kind: string): Limits<string> => {
-  if (kind === 'topup' || kind === 'settlement') return paymentLimits
-  return kind === 'cashout' ? cashoutLimits : operationLimits(0)
+  if (kind === 'topup' || kind === 'settlement') return stateLimits.payment.limits
+  return stateLimits[kind === 'cashout' ? 'payout' : 'operation'].limits
 }
 const awaitedBy = ({ kind, state }: { kind: string; state: string }): string | undefined =>
   limitsOf(kind)[state]?.awaits

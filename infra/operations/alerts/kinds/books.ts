@@ -1,5 +1,8 @@
 import type { Alerts } from '../alert'
 
+/** Maximum age of a comparison in ms. The books are compared every minute. */
+export const comparedMaxMs = 600_000
+
 export const books = {
   BooksBreakOpen: {
     severity: 'page',
@@ -29,7 +32,7 @@ export const books = {
     inStatus: true,
     rule: {
       summary: 'The books are not being reconciled',
-      expr: 'min(ausd_books_run_age_seconds) > 600 or absent(ausd_books_run_age_seconds)',
+      expr: `min(ausd_books_run_age_seconds) > ${comparedMaxMs / 1_000} or absent(ausd_books_run_age_seconds)`,
       for: '5m',
       fires: { ausd_books_run_age_seconds: '700' },
       quiet: { ausd_books_run_age_seconds: '30' },

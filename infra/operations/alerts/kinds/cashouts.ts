@@ -25,7 +25,6 @@ export const cashouts = {
     command: 'dc logs --tail 50 payouts',
     ends: 'the balance is read',
     access: ['host', 'provider'],
-    inStatus: true,
     log: { source: 'services/payouts', lines: ['provider balance unreadable, cash-outs refused'] },
     rule: {
       summary: 'Provider balance not read for {{ $value | humanizeDuration }}',

@@ -1,5 +1,10 @@
 import type { Alerts } from '../alert'
 
+/** Age in ms from which an unpublished message shows that publishing fails. */
+export const outboxMaxMs = 60_000
+/** Age in ms beyond which a heartbeat is missed. Three attempts have failed by then. */
+export const heartbeatMaxMs = 45_000
+
 export const messages = {
   OutboxStuck: {
     severity: 'page',
@@ -11,7 +16,7 @@ export const messages = {
     inStatus: true,
     rule: {
       summary: 'Messages of {{ $labels.service }} unsent for {{ $value | humanizeDuration }}',
-      expr: 'max by (service) (ausd_outbox_oldest_age_seconds) > 60',
+      expr: `max by (service) (ausd_outbox_oldest_age_seconds) > ${outboxMaxMs / 1_000}`,
       for: '1m',
       fires: { 'ausd_outbox_oldest_age_seconds{service="payments"}': '90' },
       quiet: { 'ausd_outbox_oldest_age_seconds{service="payments"}': '3' },
@@ -29,7 +34,7 @@ export const messages = {
     log: { source: 'infra/operations', lines: ['heartbeat missed'] },
     rule: {
       summary: '{{ $labels.through }} has stored nothing for {{ $value | humanizeDuration }}',
-      expr: 'min by (through) (ausd_heartbeat_age_seconds) > 45',
+      expr: `min by (through) (ausd_heartbeat_age_seconds) > ${heartbeatMaxMs / 1_000}`,
       for: '1m',
       fires: { 'ausd_heartbeat_age_seconds{through="EVENTS"}': '90' },
       quiet: { 'ausd_heartbeat_age_seconds{through="EVENTS"}': '16' },

@@ -88,7 +88,6 @@ export const payments = {
     command: 'dc logs --tail 50 chain-relayer',
     ends: 'the balance is read',
     access: ['host'],
-    inStatus: true,
     log: { source: 'services/payments', lines: ['treasury unreadable, top-ups refused'] },
     rule: {
       summary: 'Treasury balance not read for {{ $value | humanizeDuration }}',
