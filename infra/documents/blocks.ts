@@ -1,7 +1,7 @@
 import { mainnetValues } from '#infra/configuration/mainnet'
 import { pilotValues } from '#infra/configuration/pilot'
 import { accesses } from '#infra/operations/alerts/alert'
-import { alerts, commandText, type NamedAlert } from '#infra/operations/alerts/catalogue'
+import { alerts, instructionOf, type NamedAlert } from '#infra/operations/alerts/catalogue'
 import { limitedStates } from '#infra/operations/alerts/state-limits'
 import { rules } from '#infra/operations/books/rules/catalogue'
 import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
@@ -79,12 +79,12 @@ function alertLines(): string[] {
   ])
 }
 
-function alertLine({ name, severity, access: needed, log, means, steps, command, ends }: NamedAlert): string {
+function alertLine(one: NamedAlert): string {
+  const { name, severity, access: needed, log, ends } = one
   const logged = log && `log ${codes(log.lines.map((line) => line.replace(/: $/, '')))}`
-  const first = command && `Begin with ${code(commandText(command))}.`
-  const end = ends && `Ends when ${ends}.`
+  const end = ends ? ` Ends when ${ends}.` : ''
   const about = [severity, needed.join(', '), logged].filter(Boolean).join('; ')
-  return `- ${code(name)} (${about}): ${[means, steps, first, end].filter(Boolean).join(' ')}`
+  return `- ${code(name)} (${about}): ${instructionOf(one)}${end}`
 }
 
 function limits(): string[] {

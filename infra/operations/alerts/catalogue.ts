@@ -38,6 +38,12 @@ const byName: ReadonlyMap<string, Alert> = new Map(alerts.map((one) => [one.name
 
 export const alertNamed = (name: AlertName): Alert => byName.get(name)!
 
+/** Returns what the alert means, what to do, and the first command, as Markdown of the runbook. */
+export function instructionOf({ means, steps, command }: Alert, ops?: string): string {
+  const first = command && `Begin with \`${commandText(command, ops)}\`.`
+  return [means, steps, first].filter(Boolean).join(' ')
+}
+
 /** Returns the command as an operator types it: `oper …` in the shell of the runbook, `bun run ops …` on the local stack. */
 export const commandText = (command: string, ops = 'oper infra/operations/cli/main.ts'): string =>
   command.replace(/^ops /, `${ops} `)

@@ -7,7 +7,7 @@ import { moneyText } from '#shared/money/text'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
-import { type Floors, freeMicroOf, freeMinorOf, needs } from '../health/attention'
+import { type Attention, attention, type Floors, freeMicroOf, freeMinorOf, linesOf, stepsOf } from '../health/attention'
 import type { ExternalAnswer } from '../health/external'
 import { readFacts, type SystemFacts } from '../health/facts'
 
@@ -30,12 +30,13 @@ export const status = reading({
   faultIn: (_, { copies }) => (/^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies must be from 1 to 999'),
   read: async ({ options }, operator) => {
     const facts = await readFacts({ ...operator, place: operatorPlace() })
-    const lines = needs(facts, floorsOf(Number(options.copies)))
+    const judged = attention(facts, floorsOf(Number(options.copies)))
+    const lines = linesOf(judged)
     if ('unread' in facts) {
-      const text = [...busText(facts.bus), '', ...needsText(lines)].join('\n')
+      const text = [...busText(facts.bus), '', ...needsText(judged)].join('\n')
       return { text, data: { needs: lines, bus: facts.bus }, ok: false }
     }
-    return { text: asText(facts, lines), data: dataOf(facts, lines), ok: lines.length === 0 }
+    return { text: asText(facts, judged), data: dataOf(facts, lines), ok: lines.length === 0 }
   },
 })
 
@@ -52,7 +53,7 @@ const orUnknown = <T>(asked: ExternalAnswer<T>, write: (known: T) => string): st
 
 const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.filter(Boolean).join('  ')}`
 
-function asText(facts: SystemFacts, lines: readonly string[]): string {
+function asText(facts: SystemFacts, judged: Attention): string {
   const { treasury, rupiah, owedMicro, promisedMicro, unpaidMinor, coin, books } = facts
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
   return [
@@ -96,7 +97,7 @@ function asText(facts: SystemFacts, lines: readonly string[]): string {
     ),
     ...busText(facts.bus),
     '',
-    ...needsText(lines),
+    ...needsText(judged),
   ].join('\n')
 }
 
@@ -110,8 +111,12 @@ export function breaksText(breaks: SystemFacts['breaks']): string {
   )
 }
 
-const needsText = (lines: readonly string[]): string[] =>
-  lines.length === 0 ? ['nothing needs attention'] : ['needs attention:', ...lines.map((line) => `  ${line}`)]
+export function needsText(judged: Attention): string[] {
+  const [lines, steps] = [linesOf(judged), stepsOf(judged)]
+  if (lines.length === 0) return ['nothing needs attention']
+  const listed = (title: string, texts: readonly string[]) => [title, ...texts.map((text) => `  ${text}`)]
+  return [...listed('needs attention:', lines), ...(steps.length > 0 ? listed('to do:', steps) : [])]
+}
 
 function busText(bus: SystemFacts['bus']): string[] {
   if ('unknown' in bus) return [row('bus', 'not read')]

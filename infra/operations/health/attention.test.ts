@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { alerts } from '#infra/operations/alerts/catalogue'
 import { processNames } from '#shared/messages/topic'
-import { breaksText } from '../cli/status'
+import { breaksText, needsText } from '../cli/status'
 import { attention, needs } from './attention'
 import type { OnBus } from './bus'
 import type { SystemFacts } from './facts'
@@ -194,6 +194,20 @@ test('a case above proves every alert of the status, and no other alert is there
   const named = cases.flatMap(([, change]) => attention({ ...fine, ...change } as SystemFacts, floors).needs)
   const wanted = alerts.filter(({ inStatus }) => inStatus).map(({ name }) => name)
   expect([...new Set<string>(named.map(({ alert }) => alert))].sort()).toEqual(wanted.toSorted())
+})
+
+test('every alert of the status has a command or steps, and the same steps are printed once', () => {
+  for (const [, change] of cases)
+    for (const { line, steps } of attention({ ...fine, ...change } as SystemFacts, floors).needs)
+      expect([line, steps !== undefined]).toEqual([line, !line.includes(': bun run ops ')])
+  const silent = { ...fine, ...bus({ copies: { ...allThere, payments: 0, payouts: 0 } }) }
+  expect(needsText(attention(silent, floors))).toEqual([
+    'needs attention:',
+    '  payments does not respond: see ServiceDown',
+    '  payouts does not respond: see ServiceDown',
+    'to do:',
+    expect.stringMatching(/^ {2}ServiceDown: Every instance is down or hung\. .* Begin with `bus micro ping`\.$/),
+  ])
 })
 
 test('a break that is within its grace period or explained is shown without an alert', () => {

@@ -1,4 +1,4 @@
-import { alertNamed, commandText, type StatusAlert } from '#infra/operations/alerts/catalogue'
+import { alertNamed, commandText, instructionOf, type StatusAlert } from '#infra/operations/alerts/catalogue'
 import { comparedMaxMs } from '#infra/operations/alerts/kinds/books'
 import { outboxMaxMs } from '#infra/operations/alerts/kinds/messages'
 import { stateLimits } from '#infra/operations/alerts/state-limits'
@@ -30,20 +30,28 @@ const least = (left: bigint, right: bigint): bigint => (left < right ? left : ri
 export const freeMinorOf = ({ rupiah, unpaidMinor }: SystemFacts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
-/** Something that needs an operator: its kind of alert, and a line that ends with what to do. */
-export type Need = { readonly alert: StatusAlert; readonly line: string }
+/** Something that needs an operator, with its kind of alert. */
+export type Need = {
+  readonly alert: StatusAlert
+  /** What is wrong, and the command to do next or the name of the alert. */
+  readonly line: string
+  /** Steps of the runbook. Undefined if the line has a command. */
+  readonly steps?: string
+}
 
 export type Attention = { readonly needs: readonly Need[]; readonly unread: readonly string[] }
 
 /**
- * Returns a need with the first command of its alert. If that is no other command of operators, the line names the alert,
- * whose entry in the runbook has the steps. `values` replace the placeholders of the command, such as `<payment>`.
+ * Returns a need with the first command of its alert. If that is no other command of operators, the need has the steps
+ * instead. `values` replace the placeholders of the command, such as `<payment>`.
  */
 function need(alert: StatusAlert, says: string, values: Readonly<Record<string, string>> = {}): Need {
-  const { command = '' } = alertNamed(alert)
+  const row = alertNamed(alert)
+  const { command = '' } = row
   const isNext = command.startsWith('ops ') && command !== 'ops status'
   const filled = command.replaceAll(/<(\w+)>/g, (all, name: string) => values[name] ?? all)
-  return { alert, line: `${says}: ${isNext ? commandText(filled, ops) : `see ${alert}`}` }
+  if (isNext) return { alert, line: `${says}: ${commandText(filled, ops)}` }
+  return { alert, line: `${says}: see ${alert}`, steps: instructionOf(row, ops) }
 }
 
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {
@@ -85,10 +93,14 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
 }
 
 /** Returns the lines of `ops status`. */
-export function needs(facts: SystemFacts | Unread, floors: Floors): string[] {
-  const judged = attention(facts, floors)
-  return [...judged.unread, ...judged.needs.map(({ line }) => line)]
-}
+export const linesOf = ({ needs: found, unread }: Attention): string[] => [...unread, ...found.map(({ line }) => line)]
+
+/** Returns the steps for each alert that the lines name, as `<alert>: <steps>`. */
+export const stepsOf = ({ needs: found }: Attention): string[] => [
+  ...new Set(found.flatMap(({ alert, steps }) => (steps ? [`${alert}: ${steps}`] : []))),
+]
+
+export const needs = (facts: SystemFacts | Unread, floors: Floors): string[] => linesOf(attention(facts, floors))
 
 /** Command of the local stack. On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
 const ops = 'bun run ops'
