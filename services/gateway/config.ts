@@ -220,3 +220,6 @@ export const fields = {
 }
 
 export type Config = ConfigOf<typeof fields>
+
+/** Usage of a stream in percent from which an alert is raised: a full stream refuses new messages. */
+export const streamAlarmPercent = 70

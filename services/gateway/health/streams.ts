@@ -2,11 +2,9 @@ import type { Bus } from '#platform/bus/open'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { topics } from '#shared/messages/catalogue'
+import { streamAlarmPercent } from '../config'
 
 const names = [...new Set<string>(topics.map(({ stream }) => stream)), 'ADVISORIES', 'KV_rates']
-
-/** Usage in percent from which an alert is raised: a full stream refuses new messages. */
-const alarmPercent = 70
 
 /** Usage of a stream, in bytes. */
 export type StreamFigures = { bytes: number; bytesMax: number; usedPercent: number }
@@ -28,7 +26,7 @@ export function watchStreams(options: { bus: Bus; log: Log; everyMs: number }): 
   const called = new Set<string>()
   const look = async () => {
     for (const [stream, figures] of Object.entries(await readStreams(bus))) {
-      if (figures.usedPercent < alarmPercent) called.delete(stream)
+      if (figures.usedPercent < streamAlarmPercent) called.delete(stream)
       else if (!called.has(stream)) {
         called.add(stream)
         log.error({ alarm: true, stream, ...figures }, 'stream nearly full')

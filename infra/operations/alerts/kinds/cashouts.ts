@@ -1,3 +1,4 @@
+import { balanceReadingMaxMs } from '../../../../services/payouts/config'
 import type { Alerts } from '../alert'
 
 export const cashouts = {
@@ -28,7 +29,7 @@ export const cashouts = {
     log: { source: 'services/payouts', lines: ['provider balance unreadable, cash-outs refused'] },
     rule: {
       summary: 'Provider balance not read for {{ $value | humanizeDuration }}',
-      expr: 'min(ausd_provider_reading_age_seconds) > 300',
+      expr: `min(ausd_provider_reading_age_seconds) > ${balanceReadingMaxMs / 1_000}`,
       for: '1m',
       fires: { ausd_provider_reading_age_seconds: '400' },
       quiet: { ausd_provider_reading_age_seconds: '20' },

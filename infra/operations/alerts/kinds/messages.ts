@@ -1,3 +1,4 @@
+import { streamAlarmPercent } from '../../../../services/gateway/config'
 import type { Alerts } from '../alert'
 
 /** Age in ms from which an unpublished message shows that publishing fails. */
@@ -82,7 +83,7 @@ export const messages = {
     log: { source: 'services/gateway', lines: ['stream nearly full'] },
     rule: {
       summary: 'The stream {{ $labels.stream }} is {{ $value | humanizePercentage }} full',
-      expr: 'ausd_stream_bytes / (ausd_stream_limit_bytes > 0) > 0.7',
+      expr: `ausd_stream_bytes / (ausd_stream_limit_bytes > 0) > ${streamAlarmPercent / 100}`,
       for: '1m',
       fires: {
         'ausd_stream_bytes{stream="WEBHOOKS"}': '80',

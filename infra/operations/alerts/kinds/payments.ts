@@ -1,3 +1,4 @@
+import { treasuryReadingMaxMs } from '../../../../services/payments/config'
 import type { Alerts } from '../alert'
 
 export const payments = {
@@ -91,7 +92,7 @@ export const payments = {
     log: { source: 'services/payments', lines: ['treasury unreadable, top-ups refused'] },
     rule: {
       summary: 'Treasury balance not read for {{ $value | humanizeDuration }}',
-      expr: 'min(ausd_treasury_reading_age_seconds) > 60',
+      expr: `min(ausd_treasury_reading_age_seconds) > ${treasuryReadingMaxMs / 1_000}`,
       for: '1m',
       fires: { ausd_treasury_reading_age_seconds: '90' },
       quiet: { ausd_treasury_reading_age_seconds: '2' },
