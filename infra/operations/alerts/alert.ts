@@ -51,7 +51,7 @@ export type Alert = {
   readonly steps: string
   /** First command, for a shell of the runbook. It begins with `ops` if it is one of the operators' commands. */
   readonly command?: string
-  /** What ends it, after "Ends when". Null for an event, which is logged once and leaves nothing open. */
+  /** What ends it, after "Ends when". Null for an event, of which nothing lasts. */
   readonly ends: string | null
   readonly access: readonly Access[]
   readonly rule?: Rule

@@ -198,8 +198,10 @@ test('a case above proves every alert of the status, and no other alert is there
 
 test('every alert of the status has a command or steps, and the same steps are printed once', () => {
   for (const [, change] of cases)
-    for (const { line, steps } of attention({ ...fine, ...change } as SystemFacts, floors).needs)
+    for (const { line, steps } of attention({ ...fine, ...change } as SystemFacts, floors).needs) {
       expect([line, steps !== undefined]).toEqual([line, !line.includes(': bun run ops ')])
+      expect(steps ?? '').not.toContain('`bun run ops status`')
+    }
   const silent = { ...fine, ...bus({ copies: { ...allThere, payments: 0, payouts: 0 } }) }
   expect(needsText(attention(silent, floors))).toEqual([
     'needs attention:',

@@ -51,7 +51,8 @@ function need(alert: StatusAlert, says: string, values: Readonly<Record<string, 
   const isNext = command.startsWith('ops ') && command !== 'ops status'
   const filled = command.replaceAll(/<(\w+)>/g, (all, name: string) => values[name] ?? all)
   if (isNext) return { alert, line: `${says}: ${commandText(filled, ops)}` }
-  return { alert, line: `${says}: see ${alert}`, steps: instructionOf(row, ops) }
+  const { command: _, ...rest } = row
+  return { alert, line: `${says}: see ${alert}`, steps: instructionOf(command === 'ops status' ? rest : row, ops) }
 }
 
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {

@@ -78,7 +78,7 @@ export const messages = {
     means: 'A full stream refuses new messages.',
     steps: 'See "stream nearly full" in [daily.md](daily.md).',
     command: 'bus stream report',
-    ends: 'it has room again, which old messages leave when they expire',
+    ends: 'it is less than 70 % full: messages expire, or `max_bytes` is raised',
     access: ['host', 'code'],
     log: { source: 'services/gateway', lines: ['stream nearly full'] },
     rule: {

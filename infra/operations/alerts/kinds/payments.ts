@@ -199,7 +199,7 @@ export const payments = {
   FreezeFailed: {
     severity: 'page',
     steps:
-      '`dc logs chain-relayer` has the reason. Once it is gone, `wallets freeze <wallet>` orders the freeze again, and `wallets unfreeze <wallet>` after that its end. Never do it with the key of a lane: it blocks the lane.',
+      '`dc logs chain-relayer` has the reason. Once it is gone, `wallets freeze <wallet>` orders the freeze again; if the wallet is to be free, `wallets unfreeze <wallet>` then orders that. Never sign it with the key of a lane, which blocks the lane.',
     ends: null,
     access: ['host', 'ops'],
     log: { source: 'services/payments', lines: ['wallet freeze or unfreeze failed'] },

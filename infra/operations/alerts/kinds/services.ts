@@ -19,7 +19,7 @@ export const services = {
   },
   InstanceDown: {
     severity: 'ticket',
-    means: 'Another instance of the service responds, so no user notices.',
+    means: 'Another instance of the service responds.',
     steps: 'Restart the instance that hangs or is gone; `dc logs <service>` has the reason.',
     command: 'bus micro ping',
     ends: 'it responds, or was shut down in order',
@@ -168,7 +168,7 @@ export const services = {
   },
   Paused: {
     severity: 'ticket',
-    means: 'An operator paused an operation of the product.',
+    means: 'An operator paused top-ups, payouts or relaying.',
     steps: 'End the pause once its reason is gone.',
     command: 'ops resume <what>',
     ends: 'an operator resumes it',
