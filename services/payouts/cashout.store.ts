@@ -102,11 +102,11 @@ type Asked = Pick<Cashout, 'createdAt'>
  * Selects the cash-outs of today in Jakarta, or of the day on which a cash-out was asked for: its AUSD may arrive on the
  * next day, whose sum does not count it.
  */
-function isOfDay(of?: Asked): SQL | undefined {
-  if (!of) return gte(cashouts.createdAt, midnightInJakarta)
-  const start = startOfDayInJakarta(sql`${of.createdAt.toISOString()}::timestamptz`)
-  return and(gte(cashouts.createdAt, start), lt(cashouts.createdAt, sql`${start} + interval '1 day'`))
-}
+const isOfDay = (of?: Asked): SQL | undefined =>
+  and(gte(cashouts.createdAt, startOfDay(of)), of && lt(cashouts.createdAt, sql`${startOfDay(of)} + interval '1 day'`))
+
+const startOfDay = (of?: Asked): SQL =>
+  of ? startOfDayInJakarta(sql`${of.createdAt.toISOString()}::timestamptz`) : midnightInJakarta
 
 /**
  * Does the same for a bank account over all wallets, on this day or on that of a cash-out. `marks`: its keyed hashes. What
@@ -125,19 +125,15 @@ export async function sumDayTo(tx: Tx, marks: readonly string[], of?: Asked) {
 export const lockAllCashouts = (tx: Tx) => lockNamed(tx, 'all cash-outs')
 
 /**
- * Sums the cash-outs of all wallets of this day in Jakarta (10⁻⁶ AUSD), without those that came to nothing. A row of today was
- * changed today, which lets Postgres use the index.
+ * Sums the cash-outs of all wallets (10⁻⁶ AUSD), on this day in Jakarta or on that of a cash-out, without those that came to
+ * nothing. What a wallet's code has not yet let go counts only for its wallet, so that nobody can use up the limit of all. A row
+ * was changed on its day or later, which lets Postgres use the index.
  */
-export async function sumAllToday(tx: Tx): Promise<bigint> {
+export async function sumAllOfDay(tx: Tx, of?: Asked): Promise<bigint> {
   const [row] = await tx
     .select({ micro: totals.micro })
     .from(cashouts)
-    .where(
-      and(
-        sql`${cashouts.changedAt} >= ${midnightInJakarta} - interval '1 minute'`,
-        gte(cashouts.createdAt, midnightInJakarta),
-      ),
-    )
+    .where(and(sql`${cashouts.changedAt} >= ${startOfDay(of)} - interval '1 minute'`, isOfDay(of), not(isUncertain)))
   return BigInt(row!.micro)
 }
 

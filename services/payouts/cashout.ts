@@ -27,7 +27,7 @@ export const lifecycle: Lifecycle<CashoutState> = {
   // record that its AUSD was taken.
   opening: ['taking', 'expired', 'returning'],
   expired: ['returning'],
-  // `returning` if its bank account's limit was used up before the AUSD of a contract wallet arrived.
+  // `returning` if a limit was used up before the AUSD of a contract wallet arrived.
   taking: ['taken', 'failed', 'returning'],
   failed: ['returning'], // The signed transfer can still be submitted.
   taken: ['paying', 'returning'], // An operator may cancel it.
@@ -92,6 +92,7 @@ const reasons = [
   'name_differs',
   'account_limit',
   'closed_market_limit',
+  'limit_of_all',
   'bank_unavailable',
   'bank_refused',
   'bank_reversed',

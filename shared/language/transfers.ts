@@ -103,6 +103,11 @@ export const cashoutTexts = {
     id: 'Batas pencairan selama pasar valuta tutup telah tercapai.',
     ms: 'Had pengeluaran tunai semasa pasaran mata wang ditutup telah dicapai.',
   },
+  'cashout.reason.limit_of_all': {
+    en: 'The daily limit for all cash-outs was reached.',
+    id: 'Batas harian untuk semua pencairan telah tercapai.',
+    ms: 'Had harian untuk semua pengeluaran tunai telah dicapai.',
+  },
   'cashout.reason.bank_unavailable': {
     en: 'The bank could not be reached.',
     id: 'Bank tidak dapat dihubungi.',

@@ -75,6 +75,7 @@ export const activityReasons = [
   'name_differs',
   'account_limit',
   'closed_market_limit',
+  'limit_of_all',
   'bank_unavailable',
   'bank_refused',
   'bank_reversed',

@@ -8,10 +8,12 @@ import { type Reason, takeReasonFrom } from '../cashout'
 import {
   findCashout,
   lockAccount,
+  lockAllCashouts,
   lockCashout,
   lockClosedMarket,
   moveCashout,
   recordCashout,
+  sumAllOfDay,
   sumClosedOfDay,
   sumDayTo,
 } from '../cashout.store'
@@ -89,11 +91,11 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
 
 /**
  * Returns the limit that arriving AUSD exceeds, on the day on which its cash-out was asked for. That of a contract wallet counts
- * for its bank account, and for all cash-outs of a closed market, from its arrival on.
+ * for its bank account, for all cash-outs of a closed market, and for all wallets together, from its arrival on.
  */
 async function limitOver(
   tx: Tx,
-  { dayMicroMax, closedMicroMax }: Context,
+  { dayMicroMax, closedMicroMax, allDayMicroMax }: Context,
   cashout: Cashout,
 ): Promise<Reason | undefined> {
   const { signedByContract, accountMark, ausdMicro, spreadBps, wallet } = cashout
@@ -102,11 +104,16 @@ async function limitOver(
   const ofAccount = await sumDayTo(tx, [accountMark], cashout)
   // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
   if (ofAccount.micro + ausdMicro > dayMicroMax) return 'account_limit'
-  if (spreadBps >= 0) return undefined
-  await lockClosedMarket(tx)
-  const closed = await sumClosedOfDay(tx, wallet, cashout)
-  // guard: cash-outs of contract wallets while the market is closed are counted when their AUSD arrives
-  if (closed.ofAll + ausdMicro > closedMicroMax.ofAll) return 'closed_market_limit'
+  if (spreadBps < 0) {
+    await lockClosedMarket(tx)
+    const closed = await sumClosedOfDay(tx, wallet, cashout)
+    // guard: cash-outs of contract wallets while the market is closed are counted when their AUSD arrives
+    if (closed.ofAll + ausdMicro > closedMicroMax.ofAll) return 'closed_market_limit'
+  }
+  if (allDayMicroMax === null) return undefined
+  await lockAllCashouts(tx)
+  // guard: cash-outs of contract wallets count for the limit of all wallets when their AUSD arrives
+  if ((await sumAllOfDay(tx, cashout)) + ausdMicro > allDayMicroMax) return 'limit_of_all'
   return undefined
 }
 

@@ -166,6 +166,51 @@ describe('security: a cash-out whose transfer only code of its wallet accepts', 
     })
   })
 
+  describe('while all wallets together have a limit of a day', () => {
+    beforeEach(async () => {
+      // The sum is of the whole table, so earlier cash-outs become ones of the day before yesterday.
+      await fixture.database.run((db) =>
+        db.execute(sql`update payouts.payouts set created_at = created_at - interval '2 days'`),
+      )
+      Object.assign(fixture.context, { allDayMicroMax: 2n * payoutMicro, balance: await balanceFor(1_000_000n) })
+    })
+    afterAll(() => Object.assign(fixture.context, { allDayMicroMax: null }))
+    let own = 0
+    const create = () => fixture.create(asked(`66${String(++own).padStart(8, '0')}`))
+    const createMany = async (count: number) => {
+      const ids: string[] = []
+      for (let at = 0; at < count; at++) ids.push((await create()).ok!.payoutId)
+      return ids
+    }
+
+    test('does not use up the limit of all cash-outs of a day until its AUSD has arrived', async () => {
+      byContract()
+      const ids = await createMany(3)
+      byKey()
+      const [other] = await createMany(1)
+      expect(await take([ids[0]!])).toEqual(['taken'])
+      expect(await create()).toEqual({ refused: 'day_limit_of_all_reached' })
+      expect(await take([other!])).toEqual(['taken'])
+    })
+
+    // guard: cash-outs of contract wallets count for the limit of all wallets when their AUSD arrives
+    test('gets its AUSD back if all wallets have reached the limit of the day when the AUSD arrives', async () => {
+      byContract()
+      const ids = await createMany(3)
+      expect(await take(ids)).toEqual(['taken', 'taken', 'limit_of_all'])
+      expect(await fixture.sent(ids[2]!)).toContain('relay.return')
+    })
+
+    test('counts for all wallets on the day on which it was asked for, also if its AUSD arrives after midnight', async () => {
+      byContract()
+      const ids = await createMany(3)
+      await askedYesterday(ids)
+      expect(await take(ids)).toEqual(['taken', 'taken', 'limit_of_all'])
+      byKey()
+      expect(await createMany(2)).toHaveLength(2)
+    })
+  })
+
   test('is marked by what the relayer says about its signature', async () => {
     byContract()
     const answer = await fixture.create(asked('5550000005'), { balance: await balanceFor(1_000_000n) })

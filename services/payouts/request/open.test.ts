@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, te
 import { type Ask, Unavailable } from '#platform/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import { type RefusalCode, refuse } from '#shared/refusals'
-import { sumAllToday } from '../cashout.store'
+import { sumAllOfDay } from '../cashout.store'
 import { type Fixture, openFixture, unlimited } from '../test-support'
 import { openDetailsSafe } from './bank'
 
@@ -337,6 +337,7 @@ describe('during a pilot', () => {
     })
   }
 
+  // guard: during a pilot, only invited wallets cash out
   test('only an invited wallet cashes out; a repeated request gets its first response', async () => {
     const first = asked('a')
     const accepted = await fixture.create(first)
@@ -348,8 +349,10 @@ describe('during a pilot', () => {
     expect(await fixture.create(first, pilot)).toEqual(accepted)
   })
 
+  // guard: the cash-outs of all wallets of a day have a limit
+  // guard: the cash-outs of all wallets of a day are counted one after another
   test('all wallets together cash out no more than the limit of a day, also at the same time', async () => {
-    const sum = await fixture.database.transaction(sumAllToday)
+    const sum = await fixture.database.transaction((tx) => sumAllOfDay(tx))
     const limit = { allDayMicroMax: sum + 15_000_000n }
     const answers = await Promise.all([...'abcdef'].map((digit) => fixture.create(asked(digit), limit)))
     expect(answers.filter(({ ok }) => ok)).toHaveLength(3)

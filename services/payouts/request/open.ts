@@ -26,7 +26,7 @@ import {
   lockClosedMarket,
   lockWallet,
   moveCashout,
-  sumAllToday,
+  sumAllOfDay,
   sumClosedOfDay,
   sumDayTo,
   sumTaking,
@@ -124,6 +124,7 @@ async function check(
   if (BigInt(asked.authorization.value) > context.dayMicroMax) return refuse('amount_above_day_limit')
   // guard: a frozen wallet cannot cash out
   if ('refused' in chain) return chain
+  // guard: during a pilot, only invited wallets cash out
   if (!isInPilot(context.pilot, asked.wallet)) return refuse('not_in_pilot')
   const { rate, spreadBps } = quote.ok
   return { ...price, rate: BigInt(rate), spreadBps, holding: chain.ok }
@@ -246,8 +247,11 @@ async function limitClosed(
 /** Checks the limit of all wallets together, which a pilot has. */
 async function limitAll(tx: Tx, { allDayMicroMax }: Context, ausdMicro: bigint): Promise<Refusal | undefined> {
   if (allDayMicroMax === null) return undefined
+  // guard: the cash-outs of all wallets of a day are counted one after another
   await lockAllCashouts(tx)
-  return (await sumAllToday(tx)) + ausdMicro > allDayMicroMax ? refuse('day_limit_of_all_reached') : undefined
+  // guard: the cash-outs of all wallets of a day have a limit
+  if ((await sumAllOfDay(tx)) + ausdMicro > allDayMicroMax) return refuse('day_limit_of_all_reached')
+  return undefined
 }
 
 function rowOf(

@@ -121,7 +121,7 @@ test('every stand-in of the store of cash-outs is compared, or returns a constan
     'lockClosedMarket',
     'sumClosedOfDay',
     'lockAllCashouts',
-    'sumAllToday',
+    'sumAllOfDay',
   ]
   expect(notCompared(compared)).toEqual(['lockWallet', 'lockAccount', ...sums].sort())
 })

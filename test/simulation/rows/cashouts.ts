@@ -84,7 +84,7 @@ export const lockClosedMarket: StandIn<Cashouts['lockClosedMarket']> = async () 
 
 /** Stand-ins that are constant: the walk has no limit on the sum of all wallets. */
 export const lockAllCashouts: StandIn<Cashouts['lockAllCashouts']> = async () => nothing
-export const sumAllToday: StandIn<Cashouts['sumAllToday']> = async () => 0n
+export const sumAllOfDay: StandIn<Cashouts['sumAllOfDay']> = async () => 0n
 
 /** Stand-in that is constant: no cash-out of the walk is one of a closed market. */
 export const sumClosedOfDay: StandIn<Cashouts['sumClosedOfDay']> = async () => ({ ofAll: 0n, ofWallet: 0n })
