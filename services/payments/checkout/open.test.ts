@@ -200,6 +200,7 @@ describe('during a pilot', () => {
   }
   const topup = (person: string, more: object = {}) => ask(fixture.quote(), { wallet: person, ...more })
 
+  // guard: during a pilot, only invited wallets open top-ups
   test('only an invited wallet opens a top-up; another is refused, and its quote stays unused', async () => {
     const before = topup(newWallet())
     const opened = await fixture.topup(before)
@@ -222,6 +223,8 @@ describe('during a pilot', () => {
     end()
   })
 
+  // guard: the top-ups of all wallets of a day have a limit
+  // guard: the top-ups of all wallets of a day are counted one after another
   test('all wallets together pay in no more than the limit of a day, also at the same time', async () => {
     const sum = await fixture.database.read((db) => sumAllTopups(db, new Date(fixture.context.clock())))
     const end = start({ allDayMicroMax: sum + 3n * 3_076_923n })
@@ -235,6 +238,19 @@ describe('during a pilot', () => {
     expect(await fixture.settlement(settlement)).toHaveProperty('ok')
     end()
     expect(await fixture.topup(asked[answers.findIndex(({ refused }) => refused)]!)).toHaveProperty('ok')
+  })
+
+  test('a top-up that ended unpaid leaves room for others, and counts again if its money arrives', async () => {
+    const sum = () => fixture.database.read((db) => sumAllTopups(db, new Date(fixture.context.clock())))
+    const before = await sum()
+    const { paymentId } = (await fixture.topup(topup(newWallet()))).ok!
+    expect(await sum()).toBe(before + 3_076_923n)
+    const change = (to: object) =>
+      fixture.database.run((db) => db.update(payments).set(to).where(eq(payments.id, paymentId)))
+    await change({ state: 'expired' })
+    expect(await sum()).toBe(before)
+    await change({ state: 'paid', providerPaymentId: `py-${paymentId}`, paidAt: new Date() })
+    expect(await sum()).toBe(before + 3_076_923n)
   })
 
   test('a top-up of yesterday does not count for the limit of today', async () => {

@@ -81,7 +81,9 @@ export async function admitTopup(
   if (limited) return refuse(limited)
   const { allDayMicroMax } = context
   if (allDayMicroMax !== null) {
+    // guard: the top-ups of all wallets of a day are counted one after another
     await lockAllTopups(tx)
+    // guard: the top-ups of all wallets of a day have a limit
     if ((await sumAllTopups(tx, now)) + ausdMicro > allDayMicroMax) return refuse('day_limit_of_all_reached')
   }
   return reserveForTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })

@@ -34,6 +34,7 @@ async function openTopup(context: Context, request: TopupRequest, amountMinor: b
 async function storeTopup(context: Context, request: TopupRequest, amountMinor: bigint): Promise<Answer<PaymentRow>> {
   const { wallet, method } = request
   // A settlement is not held to the pilot: a debt must always be payable.
+  // guard: during a pilot, only invited wallets open top-ups
   if (!isInPilot(context.pilot, wallet)) return refuse('not_in_pilot')
   const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
   if ('refused' in account) return account
