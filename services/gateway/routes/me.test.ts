@@ -280,6 +280,7 @@ describe('POST /me/verification', () => {
     time.ms += one.linkFreshMs + 1
     expect((await asked(fixture)).body.url).toBe('https://id.example/3')
   })
+  // guard: during a pilot, only invited wallets are verified
   test('is refused to a wallet that is not invited to the pilot, which so cannot borrow', async () => {
     made.length = 0
     const piloted = { config: { ...config, pilotWallets: new Set([walletOf(budi)]) } }

@@ -268,6 +268,7 @@ export const verificationRoute = (context: Context, access: Access) => {
     const { isVerified, linksToday } = await inTime(verification.standing(wallet), 'the verdicts')
     if (isVerified) return { verified: true, url: null }
     // Only a verified wallet can borrow.
+    // guard: during a pilot, only invited wallets are verified
     if (!isInPilot(config.pilotWallets, wallet)) throw refusedAs('not_in_pilot')
     await terms.demand(wallet)
     const known = fresh.peek(wallet)
