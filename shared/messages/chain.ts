@@ -1,6 +1,15 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
-import { Address, Amount, AusdAmount, Authorization, Hash, Timestamp, UnixSeconds } from '#shared/messages/fields'
+import {
+  Address,
+  Amount,
+  AusdAmount,
+  Authorization,
+  Hash,
+  TermsMissing,
+  Timestamp,
+  UnixSeconds,
+} from '#shared/messages/fields'
 import { CommandOutcome, operatorCommandFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { question } from '#shared/messages/topic'
 
@@ -181,7 +190,7 @@ export const SignatureCheck = question('chain.signature.check', 'chain-relayer',
  * relaying_paused.
  */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
-  request: Type.Object({ wallet: Address, authorization: Authorization }),
+  request: Type.Object({ wallet: Address, authorization: Authorization, termsMissing: TermsMissing }),
   answer: Type.Object(
     {
       sendId: Type.String({ description: 'Id of the item in the activity list.' }),

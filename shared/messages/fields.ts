@@ -54,6 +54,11 @@ export const Address = Type.Decode(
   }),
   (written) => written.toLowerCase() as `0x${string}`,
 )
+/**
+ * Set if the wallet of an order has not accepted the current terms. A repeat of a stored order gets its response all the same; another
+ * order is refused: terms_not_accepted.
+ */
+export const TermsMissing = Type.Optional(Type.Literal(true))
 /** A hash, which is read in lower case. */
 export const Hash = Type.Decode(
   Type.String({

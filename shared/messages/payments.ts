@@ -7,7 +7,17 @@ import {
   ItemRequest,
   Method,
 } from '#shared/messages/activity'
-import { Address, Amount, AusdAmount, DayLimit, FiatAmount, InvitedOnly, Pair, Uuid } from '#shared/messages/fields'
+import {
+  Address,
+  Amount,
+  AusdAmount,
+  DayLimit,
+  FiatAmount,
+  InvitedOnly,
+  Pair,
+  TermsMissing,
+  Uuid,
+} from '#shared/messages/fields'
 import { CommandOutcome, operatorCommandFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 
@@ -30,6 +40,7 @@ export const TopupCreate = question('payments.topup.create', 'payments', ['gatew
     amount: Amount,
     method: Method,
     quoteId: Uuid,
+    termsMissing: TermsMissing,
   }),
   answer: PaymentResult,
   repeat: 'once by its key',

@@ -10,6 +10,7 @@ import {
   FiatAmount,
   InvitedOnly,
   Pair,
+  TermsMissing,
   Timestamp,
   Uuid,
 } from '#shared/messages/fields'
@@ -23,6 +24,7 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
     quoteId: Uuid,
     authorization: Authorization,
     bank: Bank,
+    termsMissing: TermsMissing,
   }),
   answer: Type.Object(
     { payoutId: Uuid, ausd: AusdAmount, fiat: FiatAmount },

@@ -253,6 +253,17 @@ describe('a request for a send', () => {
     expect(read({ wallet: address, authorization: above })).toHaveProperty('fault')
   })
 
+  test('of a wallet that has not accepted the current terms is refused, but its repeat gets the first response', async () => {
+    const context = await fixture.begin()
+    const { key, address } = await verifiedWallet()
+    const signed = canonical(await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }))
+    const termsMissing = true
+    expect(await createSend(context, address, signed, { termsMissing })).toEqual({ refused: 'terms_not_accepted' })
+    const accepted = await createSend(context, address, signed)
+    expect(accepted).toHaveProperty('ok.sendId')
+    expect(await createSend(context, address, signed, { termsMissing })).toEqual(accepted)
+  })
+
   test('signed with the 64 bytes of EIP-2098 is accepted and settles, and with the other parity refused', async () => {
     const context = await fixture.begin()
     const { key, address } = await verifiedWallet()

@@ -76,8 +76,8 @@ export const answersOf = (
       return ok({ valid: await context.isAccepted(asked) })
     }),
   ),
-  handler(questions.SendCreate, ({ wallet, authorization }) =>
-    unlessUnreadable(context, () => createSend(context, wallet, canonical(authorization))),
+  handler(questions.SendCreate, ({ wallet, authorization, ...more }) =>
+    unlessUnreadable(context, () => createSend(context, wallet, canonical(authorization), more)),
   ),
   answerPause(context, {
     question: questions.RelayingPause,

@@ -178,6 +178,7 @@ export async function createSend(
   context: Context,
   wallet: string,
   signed: GivenAuthorization,
+  { termsMissing = false }: { readonly termsMissing?: boolean } = {},
 ): Promise<Answer<SendAnswer>> {
   const { contracts } = context
   const { gasBudgetWei } = context.settings
@@ -193,6 +194,7 @@ export async function createSend(
   const { find, store } = sharedBy(context)
   const known = await within(find(order.id), readDeadlineMs, 'the database')
   if (known) return answerAgain(order, known)
+  if (termsMissing) return refuse('terms_not_accepted')
   const broken = refusalOfWords(words)
   if (broken) return refuse(broken)
   const facts = await signerFacts(context, signed)

@@ -1,8 +1,11 @@
 import type { Ask } from '#platform/bus/ask'
 import { failpoint } from '#platform/failpoint'
-import { PaymentsFreeze } from '#shared/messages/payments'
+import type { SendCreate } from '#shared/messages/chain'
+import { PaymentsFreeze, type TopupCreate } from '#shared/messages/payments'
+import type { CashoutCreate } from '#shared/messages/payouts'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { type Answer, refuse } from '#shared/refusals'
+import type { Context } from '../context'
 import { acceptingDeadlineMs } from './deadline'
 
 /** Sends an order, and waits until its owner accepts or refuses it. */
@@ -14,6 +17,23 @@ export async function placeOrder<Q extends Question>(
   failpoint('gateway:order-read')
   const answer = await ask(question, order, acceptingDeadlineMs)
   failpoint('gateway:order-answered')
+  return answer
+}
+
+type UnderTerms = typeof TopupCreate | typeof CashoutCreate | typeof SendCreate
+
+/**
+ * Sends an order that needs accepted terms. The owner decides, because it answers a repeat of an order that it has, whatever the terms
+ * say now. Verbs that repay a debt do not ask: it must always be payable.
+ */
+export async function placeUnderTerms<Q extends UnderTerms>(
+  { ask, terms }: Pick<Context, 'ask' | 'terms'>,
+  question: Q,
+  order: RequestOf<Q>,
+): Promise<ReadAnswerOf<Q>> {
+  const missing = (await terms.isAccepted(order.wallet as `0x${string}`)) ? {} : { termsMissing: true }
+  const answer = await placeOrder(ask, question, { ...order, ...missing })
+  if ('refused' in answer && answer.refused === 'terms_not_accepted') throw terms.refusal()
   return answer
 }
 

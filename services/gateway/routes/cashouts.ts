@@ -7,7 +7,7 @@ import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
 import { languageFor } from '../http/language'
-import { placeOrder, withReason } from '../http/order'
+import { placeOrder, placeUnderTerms, withReason } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
@@ -16,13 +16,13 @@ const readCheck = schemaReader(PostAccountCheck.body)
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
-export const cashoutsRoute = ({ ask, terms }: Context, access: Access) =>
+export const cashoutsRoute = (context: Context, access: Access) =>
   new Elysia().use(access).post(
     PostCashout.path,
     async ({ request, wallet }) => {
       const body = await readBody(request, read)
-      await terms.demand(wallet)
-      return okOf(await withReason(ask, wallet, await placeOrder(ask, CashoutCreate, { wallet, ...body })))
+      const answer = await placeUnderTerms(context, CashoutCreate, { wallet, ...body })
+      return okOf(await withReason(context.ask, wallet, answer))
     },
     {
       signed: true,

@@ -270,7 +270,7 @@ export const verificationRoute = (context: Context, access: Access) => {
     // Only a verified wallet can borrow.
     // guard: during a pilot, only invited wallets are verified
     if (!isInPilot(config.pilotWallets, wallet)) throw refusedAs('not_in_pilot')
-    await terms.demand(wallet)
+    if (!(await terms.isAccepted(wallet))) throw terms.refusal()
     const known = fresh.peek(wallet)
     if (known) return { verified: false, url: known }
     if (linksToday >= linksPerDayMax) throw refusedAs('verification_limit_reached')

@@ -5,19 +5,19 @@ import { SendCreate } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
-import { placeOrder, withReason } from '../http/order'
+import { placeUnderTerms, withReason } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const read = schemaReader(PostSend.body)
 
-export const sendsRoute = ({ ask, terms }: Context, access: Access) =>
+export const sendsRoute = (context: Context, access: Access) =>
   new Elysia().use(access).post(
     PostSend.path,
     async ({ request, wallet }) => {
       const body = await readBody(request, read)
-      await terms.demand(wallet)
-      return okOf(await withReason(ask, wallet, await placeOrder(ask, SendCreate, { wallet, ...body })))
+      const answer = await placeUnderTerms(context, SendCreate, { wallet, ...body })
+      return okOf(await withReason(context.ask, wallet, answer))
     },
     {
       signed: true,

@@ -5,19 +5,18 @@ import { TopupCreate } from '#shared/messages/payments'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
-import { placeOrder } from '../http/order'
+import { placeUnderTerms } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const read = schemaReader(PostTopup.body)
 
-export const topupsRoute = ({ ask, terms }: Context, access: Access) =>
+export const topupsRoute = (context: Context, access: Access) =>
   new Elysia().use(access).post(
     PostTopup.path,
     async ({ request, wallet }) => {
       const body = await readBody(request, read)
-      await terms.demand(wallet)
-      return okOf(await placeOrder(ask, TopupCreate, { wallet, ...body }))
+      return okOf(await placeUnderTerms(context, TopupCreate, { wallet, ...body }))
     },
     {
       signed: true,

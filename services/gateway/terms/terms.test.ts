@@ -1,26 +1,39 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { handler } from '#platform/bus/serve'
 import { readConfig } from '#platform/config'
 import { signIn } from '#shared/client/session'
+import { TopupCreate } from '#shared/messages/payments'
+import { ok, refuse } from '#shared/refusals'
 import { fields } from '../config'
-import { type Dependencies, startBackbone, startGateway } from '../test-support/dependencies'
+import { answerAs, type Dependencies, startBackbone, startGateway } from '../test-support/dependencies'
 import { errorOf, settings } from '../test-support/fixture'
 import { acceptedTerms } from './terms.store'
 
 const terms = { termsVersion: '2026-11-01', termsUrl: 'https://example.org/terms' }
 let backbone: Dependencies
+let payments: AsyncDisposable
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
   backbone = await startBackbone()
+  payments = await answerAs(backbone, 'payments', [
+    handler(TopupCreate, async ({ quoteId: asked, termsMissing }) =>
+      termsMissing && asked !== repeated ? refuse('terms_not_accepted') : ok(checkout),
+    ),
+  ])
   gateway = await startGateway(backbone, terms)
 })
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]()
+  await payments?.[Symbol.asyncDispose]()
   await backbone?.[Symbol.asyncDispose]()
 })
 
 const account = () => privateKeyToAccount(generatePrivateKey())
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
+/** Quote of a top-up that payments has already. */
+const repeated = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6c'
+const checkout = { paymentId: 'pay_1', checkoutUrl: 'https://pay.example', fiat: '50000', ausd: '3076923' }
 const topup = { amount: '50000', method: 'qr', quoteId }
 async function call(
   who: ReturnType<typeof account>,
@@ -37,8 +50,9 @@ async function call(
   return { status: response.status, code: response.headers.get('x-error-code'), response }
 }
 const refused = { status: 403, code: 'terms_not_accepted' }
-/** Response of a request that passed the terms: no other service runs here. */
-const passed = { status: 503, code: 'unavailable' }
+const passed = { status: 200, code: null }
+/** Response of a request that passed the terms and whose owner does not run here. */
+const passedTo = { status: 503, code: 'unavailable' }
 const recorded = () => backbone.database.read((db) => db.select().from(acceptedTerms))
 
 describe('terms of service', () => {
@@ -48,6 +62,12 @@ describe('terms of service', () => {
     expect(await errorOf(response)).toBe(
       'Accept the current terms of service first. (version 2026-11-01: https://example.org/terms)',
     )
+  })
+
+  test('do not stand between a user and the response to a top-up that was opened under earlier terms', async () => {
+    const { response, ...told } = await call(account(), '/topups', { body: { ...topup, quoteId: repeated } })
+    expect(told).toMatchObject(passed)
+    expect(await response.json()).toEqual(checkout)
   })
 
   test('are accepted by the header of any signed request, which records the time once', async () => {
@@ -78,8 +98,8 @@ describe('terms of service', () => {
 
   test('do not stand between a user and a debt, nor the own data', async () => {
     const who = account()
-    expect(await call(who, '/settlements', { body: { quoteId } })).toMatchObject(passed)
-    expect(await call(who, '/me')).toMatchObject(passed)
+    expect(await call(who, '/settlements', { body: { quoteId } })).toMatchObject(passedTo)
+    expect(await call(who, '/me')).toMatchObject(passedTo)
     expect(await call(who, '/me/verification', { body: {} })).toMatchObject(refused)
   })
 

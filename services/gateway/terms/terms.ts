@@ -10,10 +10,9 @@ import { hasAccepted, insertAcceptance } from './terms.store'
 export type Terms = {
   /** Records the version that a signed request accepts, if it is the current one. Queries the database once per wallet and process. */
   readonly accept: (wallet: `0x${string}`, request: Request) => Promise<void>
-  /**
-   * Refuses a wallet that has not accepted the current terms. Verbs that repay a debt do not ask: it must always be payable.
-   */
-  readonly demand: (wallet: `0x${string}`) => Promise<void>
+  readonly isAccepted: (wallet: `0x${string}`) => Promise<boolean>
+  /** Returns the refusal of a wallet that has not accepted the current terms, with their version and page. */
+  readonly refusal: () => Refused
 }
 
 /** Number of wallets that are remembered as having accepted. */
@@ -24,7 +23,8 @@ export function openTerms(
   database: Database,
   { termsVersion: version, termsUrl: url }: Pick<Config, 'termsVersion' | 'termsUrl'>,
 ): Terms {
-  if (version === 'none') return { accept: async () => {}, demand: async () => {} }
+  const refusal = () => notAccepted(version, url)
+  if (version === 'none') return { accept: async () => {}, isAccepted: async () => true, refusal }
   const known = new LRUCache<string, true>({ max: knownMax })
   return {
     async accept(wallet, request) {
@@ -35,12 +35,14 @@ export function openTerms(
       )
       known.set(wallet, true)
     },
-    async demand(wallet) {
-      if (known.has(wallet)) return
+    async isAccepted(wallet) {
+      if (known.has(wallet)) return true
       const asked = database.read((db) => hasAccepted(db, { wallet, version }))
-      if (!(await inTime(asked, 'the accepted terms'))) throw notAccepted(version, url)
-      known.set(wallet, true)
+      const isAccepted = await inTime(asked, 'the accepted terms')
+      if (isAccepted) known.set(wallet, true)
+      return isAccepted
     },
+    refusal,
   }
 }
 

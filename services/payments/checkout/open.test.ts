@@ -191,6 +191,25 @@ test('a checkout that expires unpaid leaves room for another top-up of the day, 
   expect(await create(ask(fixture.quote(), { wallet: newWallet() }))).toHaveProperty('ok')
 })
 
+describe('a wallet that has not accepted the current terms', () => {
+  const termsMissing = true
+
+  test('opens no top-up, and its quote stays unused', async () => {
+    const asked = ask(fixture.quote(), { wallet: newWallet() })
+    expect(await fixture.topup({ ...asked, termsMissing })).toEqual({ refused: 'terms_not_accepted' })
+    expect(fixture.quotes.get(asked.quoteId)!.requestFingerprint).toBeUndefined()
+    expect(await fixture.topup(asked)).toHaveProperty('ok')
+  })
+
+  test('gets the first response to a top-up that it opened before', async () => {
+    const asked = ask(fixture.quote(), { wallet: newWallet() })
+    const opened = await fixture.topup(asked)
+    expect(opened).toHaveProperty('ok')
+    expect(await fixture.topup({ ...asked, termsMissing })).toEqual(opened)
+    expect(await fixture.topup({ ...asked, amount: '60000', termsMissing })).toEqual({ refused: 'quote_used' })
+  })
+})
+
 describe('during a pilot', () => {
   const invited = newWallet()
   const start = (more: object) => {

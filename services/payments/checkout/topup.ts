@@ -13,25 +13,31 @@ import { admitTopup, answerRetry, type CheckoutRequest, findRate, finish, insert
 import type { PaymentResult } from './provider-checkout'
 
 export const answerTopups = (context: Context) =>
-  handler(TopupCreate, ({ wallet, amount, method, quoteId }) => {
+  handler(TopupCreate, ({ wallet, amount, method, quoteId, termsMissing = false }) => {
     const amountMinor = BigInt(amount)
     const fields = { kind: 'topup', wallet, quoteId, method } as const
-    return openTopup(context, requestOf(fields, [`${amountMinor}`, method]), amountMinor)
+    return openTopup(context, requestOf(fields, [`${amountMinor}`, method]), { amountMinor, termsMissing })
   })
 
 type TopupRequest = CheckoutRequest & { readonly method: Method }
+type Asked = { readonly amountMinor: bigint; readonly termsMissing: boolean }
 
-async function openTopup(context: Context, request: TopupRequest, amountMinor: bigint): Promise<Answer<PaymentResult>> {
+async function openTopup(context: Context, request: TopupRequest, asked: Asked): Promise<Answer<PaymentResult>> {
   const first = await answerRetry(context, request)
   if (first) return first
-  const stored = await storeTopup(context, request, amountMinor)
+  const stored = await storeTopup(context, request, asked)
   // A concurrent retry may have succeeded and caused this refusal.
   if ('refused' in stored) return (await answerRetry(context, request)) ?? stored
   failpoint('payments:row-stored')
   return finish(context, stored.ok)
 }
 
-async function storeTopup(context: Context, request: TopupRequest, amountMinor: bigint): Promise<Answer<PaymentRow>> {
+async function storeTopup(
+  context: Context,
+  request: TopupRequest,
+  { amountMinor, termsMissing }: Asked,
+): Promise<Answer<PaymentRow>> {
+  if (termsMissing) return refuse('terms_not_accepted')
   const { wallet, method } = request
   // A settlement is not held to the pilot: a debt must always be payable.
   // guard: during a pilot, only invited wallets open top-ups

@@ -327,6 +327,35 @@ describe('security: while the market of the rupiah is closed', () => {
   })
 })
 
+describe('a wallet that has not accepted the current terms', () => {
+  const termsMissing = true as const
+  const asked = (digit: string) => {
+    const person = `0x7e${digit.repeat(38)}`
+    return fixture.request({
+      wallet: person,
+      authorization: { from: person },
+      bank: { accountNumber: `97000${digit.codePointAt(0)}` },
+    })
+  }
+
+  test('cashes nothing out, and its quote stays unused', async () => {
+    const first = asked('a')
+    expect(await fixture.create({ ...first, termsMissing })).toEqual({ refused: 'terms_not_accepted' })
+    expect(fixture.quotes.get(first.quoteId)!.requestFingerprint).toBeUndefined()
+    expect(await fixture.create(first)).toHaveProperty('ok')
+  })
+
+  test('gets the first response to a cash-out that was accepted before', async () => {
+    const first = asked('b')
+    const accepted = await fixture.create(first)
+    expect(accepted).toHaveProperty('ok')
+    expect(await fixture.create({ ...first, termsMissing })).toEqual(accepted)
+    const { authorization } = asked('b')
+    const other = { ...first, authorization, termsMissing }
+    expect(await fixture.create(other)).toEqual({ refused: 'quote_used' })
+  })
+})
+
 describe('during a pilot', () => {
   const asked = (digit: string) => {
     const person = `0x6f${digit.repeat(38)}`

@@ -58,7 +58,7 @@ export const openCashouts = (context: Context): Handler =>
     const requestFingerprint = fingerprintOf(asked)
     const known = await answerFromRivals(context, asked, requestFingerprint)
     if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
-    const checked = await check(context, asked, requestFingerprint)
+    const checked = raw.termsMissing ? refuse('terms_not_accepted') : await check(context, asked, requestFingerprint)
     // A concurrent retry may have succeeded and caused this refusal.
     const first = 'refused' in checked && (await answerFromRivals(context, asked, requestFingerprint))
     if (first && 'ok' in first) return first
