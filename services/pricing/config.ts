@@ -161,7 +161,7 @@ export const fields = {
     fallback: '345600000',
   }),
   RATE_HOLIDAYS: listOrNone({
-    about: 'holidays without rates, e.g. 2026-12-25',
+    about: 'holidays of both countries, on which a market without a rate of that day is closed, e.g. 2026-12-25',
     fallback: 'none',
   }),
   RATE_DEVIATION_USE_MAX_BPS: amount({
@@ -205,7 +205,7 @@ export const fields = {
     least: 0n,
     most: 5_000n,
     about:
-      'extra spread for a rate beyond the weekday maximum; up to three times as much in a longer closure (basis points)',
+      'extra spread while the market is closed, from the first hour of a weekend or holiday; up to three times as much in a longer closure (basis points)',
     fallback: extra.fallback,
   }),
   FRANKFURTER_URL: publicUrl(

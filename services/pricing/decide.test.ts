@@ -179,6 +179,72 @@ describe('while the market of the rupiah is closed', () => {
   })
 })
 
+describe('the market of a pair is closed from the first day without rates after the day of the rate, in its country', () => {
+  const rate = (day: string) => seen('a', '16250', day, 'USD/IDR')
+  const at = (
+    day: string,
+    time: string,
+    { reference, check = day }: { reference: string; check?: string },
+  ): unknown => {
+    const now = Date.parse(`${day}T${time}:00+07:00`)
+    const trades = [{ ...rate(day), source: 'market', asOfMs: now - 60_000 }]
+    const known = { pair: 'USD/IDR', sightings: [rate(reference)], checks: [rate(check)], trades } as const
+    const verdict = decideRate(
+      { ...known, sourcesWanted: 3, accepted: undefined, releasedDay: undefined },
+      { ...guards, holidays: new Set(['2026-11-25']) },
+      now,
+    )
+    return 'state' in verdict ? [verdict.state, verdict.payIn.spreadBps, verdict.payOut?.spreadBps] : verdict
+  }
+  const open = ['market_open', 0n, 0n]
+  const closed = ['market_closed', 50n, -50n]
+
+  // guard: the market is closed from the first day without rates after the day of the rate
+  test.each([
+    ['Friday at 17:00', '2026-11-20', '17:00', '2026-11-20', open],
+    ['Friday before midnight', '2026-11-20', '23:59', '2026-11-20', open],
+    ['Saturday at 00:30, with the rate of Friday', '2026-11-21', '00:30', '2026-11-20', closed],
+    ['Saturday at noon, with the rate of Friday', '2026-11-21', '12:00', '2026-11-20', closed],
+    ['Sunday, with the rate of Friday', '2026-11-22', '12:00', '2026-11-20', closed],
+    ['Monday at 08:00, before the rate of the day', '2026-11-23', '08:00', '2026-11-20', closed],
+    ['Monday at 11:00, with the rate of the day', '2026-11-23', '11:00', '2026-11-23', open],
+    ['Tuesday at 08:00, before the rate of the day', '2026-11-24', '08:00', '2026-11-23', open],
+    ['a listed holiday, with the rate of the day before', '2026-11-25', '00:30', '2026-11-24', closed],
+    ['the morning after a holiday, before the rate of the day', '2026-11-26', '08:00', '2026-11-24', closed],
+    ['a holiday of the other country, with the rate of the day', '2026-11-25', '11:00', '2026-11-25', open],
+  ])('on %s', (_, day, time, reference, state) => {
+    expect(at(day, time, { reference })).toEqual(state)
+  })
+
+  test('security: and with a dead second source there is no cash-out, at any hour', () => {
+    const trades: Sighting[] = []
+    for (const [day, time] of [
+      ['2026-11-20', '17:00'],
+      ['2026-11-21', '00:30'],
+      ['2026-11-22', '12:00'],
+      ['2026-11-23', '08:00'],
+    ] as const) {
+      const now = Date.parse(`${day}T${time}:00+07:00`)
+      const dead = { trades, checks: [rate('2026-11-10')], sourcesWanted: 3 }
+      expect(decide([rate('2026-11-20')], dead, now)).toMatchObject({ state: 'no_cross_check', payOut: null })
+    }
+  })
+
+  test('of the ringgit too, by the calendar of Malaysia', () => {
+    const on = (time: string) =>
+      decide([seen('a', '4.00', '2026-11-20')], {}, Date.parse(`2026-11-21T${time}:00+08:00`))
+    expect(on('00:00')).toMatchObject({ state: 'market_closed', payIn: { spreadBps: 70n } })
+    expect(decide([seen('a', '4.00', '2026-11-20')], {}, Date.parse('2026-11-20T23:59:00+08:00'))).toMatchObject({
+      state: 'market_open',
+    })
+  })
+
+  test('but not that of a rate that the operator configured, which has no market', () => {
+    const configured = { ...rate('2026-11-21'), source: 'fixed', asOfMs: Date.parse('2026-11-20T23:59:00+07:00') }
+    expect(decide([configured], {}, Date.parse('2026-11-21T00:05:00+07:00'))).toMatchObject({ state: 'market_open' })
+  })
+})
+
 describe('while the market of the rupiah is open', () => {
   const today = [seen('a', '16250', '2026-11-18', 'USD/IDR'), seen('b', '16250', '2026-11-18', 'USD/IDR')]
   const trades = [seen('market', '17000', '2026-11-18T11:59:00Z', 'USD/IDR')]
@@ -234,7 +300,8 @@ describe('over Lebaran, with the joint holidays of 2025 listed', () => {
       expect(verdictAt(new Date(at).toISOString(), holidays)).toMatchObject({ payOut: null, state: 'market_closed' })
   })
   test.each([
-    ['2025-03-28T11:00:00Z', 0n, true],
+    ['2025-03-27T16:00:00Z', 0n, true],
+    ['2025-03-28T11:00:00Z', 50n, false],
     ['2025-03-30T12:00:00Z', 50n, false],
     ['2025-03-31T12:00:00Z', 100n, false],
     ['2025-04-07T12:00:00Z', 150n, false],
@@ -302,7 +369,8 @@ describe('the age of a rate is counted from its own date', () => {
   test.each([
     ['2026-11-18', '2026-11-19T12:00:00Z', 20n], // The rate is 36 h old, on weekdays.
     ['2026-11-18', '2026-11-19T12:00:01Z', undefined],
-    ['2026-11-20', '2026-11-21T12:00:00Z', 20n], // The rate is Friday's, and still young on Saturday.
+    ['2026-11-20', '2026-11-20T15:00:00Z', 20n], // The rate is Friday's, on Friday.
+    ['2026-11-20', '2026-11-21T12:00:00Z', 70n], // The rate is Friday's, on Saturday.
     ['2026-11-20', '2026-11-22T23:00:00Z', 70n], // The rate is Friday's on Sunday, which costs half a percent more.
     ['2026-11-20', '2026-11-24T00:00:00Z', 70n], // The rate is 96 h old, over a weekend.
     ['2026-11-20', '2026-11-24T00:00:01Z', undefined],

@@ -1,4 +1,5 @@
 import { type RateState, rateStates } from '#shared/messages/pricing'
+import { dayEndMs } from '#shared/money/day'
 import type { Pair } from '#shared/money/pair'
 import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, quotedMinorPerUsdFloor, type Sighting } from './rate'
 
@@ -54,7 +55,7 @@ export const operatorSource = 'fixed'
 export function decideRate(known: RateCase, guards: Guards, nowMs: number): RateVerdict {
   const isUsable = (sighting: Sighting) =>
     // guard: a rate is not too old
-    inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale'
+    inBand(sighting, guards) && !isStale(sighting, guards, nowMs)
   const [reference, ...others] = known.sightings.filter(isUsable)
   if (!reference) return { unavailable: 'no source has a fresh rate within its band' }
   const trades = known.trades.filter((trade) => inBand(trade, guards) && isOfNow(trade, nowMs))
@@ -63,7 +64,7 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
   const deviationBps = compared
     .map((other) => distanceBpsCeil(reference, other))
     .reduce<bigint | null>((most, bps) => (most === null || bps > most ? bps : most), null)
-  const isClosed = ageOf(reference, guards, nowMs) === 'rested'
+  const isClosed = isMarketClosed(reference, guards, nowMs)
   const isOutvoted = !isClosed && compared.some(isNear)
   // guard: a rate is close to those of other sources
   if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps && !isOutvoted)
@@ -177,16 +178,36 @@ const dayMs = 86_400_000
 /** Longest closure of a market that is believed, in ms: Lebaran closes that of the rupiah for up to eleven days. */
 const closureMaxMs = 16 * dayMs
 
-/** Judges the age of a rate. `rested` means that it is old because of weekends and holidays. */
-function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | 'rested' | 'stale' {
+/** Returns true for a rate that is too old. Weekends and holidays allow an older one. */
+function isStale({ asOfMs }: Sighting, guards: Guards, nowMs: number): boolean {
   const ageMs = nowMs - asOfMs
-  if (ageMs < -dayMs) return 'stale' // A rate from the future is an error of the source.
-  if (ageMs <= guards.ageWeekdayMaxMs) return 'fresh'
-  if (ageMs > closureMaxMs) return 'stale'
+  if (ageMs < -dayMs) return true // A rate from the future is an error of the source.
+  if (ageMs <= guards.ageWeekdayMaxMs) return false
+  if (ageMs > closureMaxMs) return true
   const restMs = restMsBetween(asOfMs, nowMs, guards)
-  const isOpenFor = ageMs - restMs
-  if (restMs > 0 && ageMs <= guards.ageWeekendMaxMs) return 'rested'
-  return isOpenFor <= guards.ageWeekdayMaxMs ? 'rested' : 'stale'
+  if (restMs > 0 && ageMs <= guards.ageWeekendMaxMs) return false
+  return ageMs - restMs > guards.ageWeekdayMaxMs
+}
+
+/**
+ * Returns true if the market of the rate is closed: from the start of a weekend or listed holiday, in the country of the money,
+ * until there is a rate of a later day. A rate of a listed holiday proves that its own market was open, because the list has the
+ * holidays of both countries.
+ */
+function isMarketClosed({ source, pair, asOfMs }: Sighting, guards: Guards, nowMs: number): boolean {
+  if (source === operatorSource) return false // A configured rate has no market.
+  if (nowMs - asOfMs > guards.ageWeekdayMaxMs) return true
+  for (let startMs = dayEndMs(pair, asOfMs); startMs <= nowMs; startMs += dayMs) {
+    // guard: the market is closed from the first day without rates after the day of the rate
+    if (isRestDay(startMs + dayMs / 2, guards)) return true
+  }
+  return false
+}
+
+/** Returns true for a weekend or a listed holiday. `atMs` is a time whose day in UTC is that of the country, such as noon. */
+function isRestDay(atMs: number, { holidays }: Guards): boolean {
+  const weekday = new Date(atMs).getUTCDay()
+  return weekday === 0 || weekday === 6 || holidays.has(dayOf(atMs))
 }
 
 /** Longest age of a rate of a market that never closes, in ms. An older one is of another moment. */
@@ -195,13 +216,11 @@ const tradeAgeMaxMs = 2 * 3_600_000
 const isOfNow = ({ asOfMs }: Sighting, nowMs: number): boolean => Math.abs(nowMs - asOfMs) <= tradeAgeMaxMs
 
 /** Returns the length of the weekends and holidays in a time, in ms. */
-function restMsBetween(fromMs: number, toMs: number, { holidays }: Guards): number {
+function restMsBetween(fromMs: number, toMs: number, guards: Guards): number {
   let restMs = 0
   for (let atMs = fromMs - (fromMs % dayMs); atMs <= toMs; atMs += dayMs) {
-    const weekday = new Date(atMs).getUTCDay()
-    const isRest = weekday === 0 || weekday === 6 || holidays.has(dayOf(atMs))
     // The day of `toMs` counts at any time of day.
-    if (isRest) restMs += Math.max(1, Math.min(toMs, atMs + dayMs) - Math.max(fromMs, atMs))
+    if (isRestDay(atMs, guards)) restMs += Math.max(1, Math.min(toMs, atMs + dayMs) - Math.max(fromMs, atMs))
   }
   return restMs
 }

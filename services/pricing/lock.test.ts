@@ -322,6 +322,6 @@ describe('the rates bucket', () => {
     const kv = await operator.js.views.kv('rates', { bindOnly: true })
     await kv.put('release.usd-myr', asOf)
     await other.poll()
-    expect(other.rateOf('USD/MYR')).toMatchObject({ payIn: { minorPerUsd: 460n } })
+    expect(other.rateOf('USD/MYR')).toMatchObject({ reference: { localE8PerUsd: 460_000_000n } })
   })
 })

@@ -216,7 +216,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a quote is taken before it expires, by the database clock': without('clock_timestamp() <'),
   'a quote is taken no earlier than it can have been issued, by the database clock': instead('>=', '<>'),
   'a rate is within its band': always,
-  'a rate is not too old': without('ageOf'),
+  'a rate is not too old': without('isStale'),
   'while the market is closed, a cash-out is priced below the reference': instead('-larger', 'larger'),
   // shared/chain
   'a wallet gets no more refills than its closed cycles and two': without('given < most'),
