@@ -31,9 +31,9 @@ export async function placeUnderTerms<Q extends UnderTerms>(
   question: Q,
   order: RequestOf<Q>,
 ): Promise<ReadAnswerOf<Q>> {
-  const missing = (await terms.isAccepted(order.wallet as `0x${string}`)) ? {} : { termsMissing: true }
-  const answer = await placeOrder(ask, question, { ...order, ...missing })
-  if ('refused' in answer && answer.refused === 'terms_not_accepted') throw terms.refusal()
+  const isAccepted = await terms.isAccepted(order.wallet as `0x${string}`)
+  const answer = await placeOrder(ask, question, isAccepted ? order : { ...order, termsMissing: true })
+  if (!isAccepted && 'refused' in answer && answer.refused === 'terms_not_accepted') throw terms.refusal()
   return answer
 }
 
