@@ -126,7 +126,7 @@ export const lockAllCashouts = (tx: Tx) => lockNamed(tx, 'all cash-outs')
 
 /**
  * Sums the cash-outs of all wallets (10⁻⁶ AUSD), on this day in Jakarta or on that of a cash-out, without those that came to
- * nothing. What a wallet's code has not yet let go counts only for its wallet, so that nobody can use up the limit of all. A row
+ * nothing. What a wallet's code has not yet let go counts only for its wallet, so that no wallet can use up the limit of all. A row
  * was changed on its day or later, which lets Postgres use the index.
  */
 export async function sumAllOfDay(tx: Tx, of?: Asked): Promise<bigint> {

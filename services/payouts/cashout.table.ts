@@ -38,7 +38,9 @@ export const cashouts = schema.table(
      */
     spreadBps: integer('spread_bps').notNull().default(0),
     ausdMicro: amountColumn('ausd_micro').notNull(),
+    /** Rupiah that the payee gets. `feeMinor` are those kept as our fee: together they are the worth of the AUSD. */
     fiatMinor: amountColumn('fiat_minor').notNull(),
+    feeMinor: amountColumn('fee_minor').notNull().default(sql`0`),
     quoteId: text('quote_id').notNull(),
     /** Hash of purpose, wallet and body, by which another request with the same quote is refused. */
     requestFingerprint: text('request_fingerprint').notNull(),

@@ -8,6 +8,7 @@ export const assemble = (config: Config, means: Means): Context => ({
   ...means,
   guards: guardsFrom(config),
   quoteSecrets: config.quoteSecrets,
+  cashoutFee: config.cashoutFee,
   pollMs: config.ratePollMs,
   quoteTtlMs: config.quoteTtlMs,
 })

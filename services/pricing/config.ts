@@ -2,6 +2,7 @@ import type { ConfigOf, Field } from '#platform/config'
 import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#platform/config-fields'
 import { deploymentIn, type Other, publicUrl } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
+import { feeField } from '#shared/money/fee'
 import { type Pair, pairs } from '#shared/money/pair'
 import { type Guards, widestSpreadBps } from './decide'
 import { rateEnd, spreadEnd } from './quote-id'
@@ -207,6 +208,12 @@ export const fields = {
     about:
       'extra spread while the market is closed, from the first hour of a weekend or holiday; up to three times as much in a longer closure (basis points)',
     fallback: extra.fallback,
+  }),
+  CASHOUT_FEE: feeField({
+    about:
+      'fee of a cash-out that its payee pays: whole rupiah, and basis points of the payout before the fee; quotes of before a ' +
+      'change end with it',
+    fixedMax: 100_000n,
   }),
   FRANKFURTER_URL: publicUrl(
     url({

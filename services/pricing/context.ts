@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import type { Log } from '#platform/log'
+import type { Fee } from '#shared/money/fee'
 import type { Guards } from './decide'
 import type { RateSource } from './rate'
 import type { RateStore } from './rate.store'
@@ -13,6 +14,8 @@ export type Context = {
   readonly database: Database
   /** Secrets of quotes, of which the first signs and each verifies. */
   readonly quoteSecrets: readonly [string, ...string[]]
+  /** Fee of a cash-out, in whole rupiah and basis points of the payout before it. */
+  readonly cashoutFee: Fee
   readonly rates: RateStore
   readonly pollMs: number
   readonly quoteTtlMs: number

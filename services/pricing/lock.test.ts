@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
+import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
+import { noFee } from '#shared/money/fee'
 import { lockQuotes } from './lock'
 import { metricsOf } from './metrics'
 import { mintQuoteId } from './quote-id'
@@ -110,6 +111,33 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await fixture.ask(QuoteTake, { ...by(quoteId), use: 'pay_out' })).toMatchObject({
       ok: { id: quoteId, rate: '16168', spreadBps: -50 },
     })
+  })
+
+  test('names the fee of a cash-out in its quote, and does not know a quote of another fee', async () => {
+    const charging = { ...fixture.context, cashoutFee: { fixedMinor: 5_550n, bps: 25n } }
+    const cashoutFee = { fixed: '5550', bps: 25 }
+    const answersOf = async (context: typeof charging) => {
+      const board = await openRateCache(context)
+      const answers = lockQuotes(context, { rateOf: board.rateOf, mint: openQuoteIssuer(context) })
+      await board[Symbol.asyncDispose]()
+      return (asked: Question, request: object) =>
+        answers.find(({ question }) => question === asked)!.answer(request) as Promise<{ ok?: { id: string } }>
+    }
+    const ask = await answersOf(charging)
+    const quoted = await ask(QuoteCreate, { pair: 'USD/IDR', use: 'pay_out' })
+    expect(quoted).toMatchObject({ ok: { cashouts: true, cashoutFee } })
+    const asked = { ...by(quoted.ok!.id), use: 'pay_out' }
+    expect(await ask(QuoteFind, asked)).toMatchObject({ ok: { cashoutFee } })
+    expect(await ask(QuoteFind, { ...asked, use: 'pay_in' })).not.toHaveProperty('ok.cashoutFee')
+    expect((await ask(QuoteCreate, { pair: 'USD/MYR' })).ok).not.toHaveProperty('cashoutFee')
+    expect(await ask(PricingTerms, {})).toMatchObject({ ok: { cashoutFee } })
+    for (const other of [noFee, { fixedMinor: 5_550n, bps: 26n }]) {
+      const changed = await answersOf({ ...charging, cashoutFee: other })
+      expect(await changed(QuoteFind, asked)).toEqual({ refused: 'quote_unknown' } as never)
+    }
+    expect(await (await answersOf({ ...charging, cashoutFee: noFee }))(PricingTerms, {})).not.toHaveProperty(
+      'ok.cashoutFee',
+    )
   })
 
   test('quotes each direction at its own rate while the market is closed', async () => {

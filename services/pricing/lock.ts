@@ -1,6 +1,7 @@
 import { type Handler, handler } from '#platform/bus/serve'
 import { failpoint } from '#platform/failpoint'
 import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
+import { isFree } from '#shared/money/fee'
 import { type Pair, pairs } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
@@ -20,6 +21,7 @@ export function lockQuotes(
       ok({
         pairs: [...pairs],
         quoteSeconds: Math.floor(context.quoteTtlMs / 1_000),
+        ...feeOf(context),
         spreads: pairs.flatMap((pair) => spreadCurve(pair, context.guards)).map(wireSpread),
       }),
     ),
@@ -30,7 +32,14 @@ export function lockQuotes(
       if ('refused' in priced) return priced
       const quote = mint({ pair, ...priced.ok })
       const cashouts = pair === 'USD/IDR' && quote.use !== 'pay_in'
-      return ok({ ...wire(quote), cashouts, reason: verdict.state, reference: wireReference(verdict.reference) })
+      const fee = cashouts ? feeOf(context) : {}
+      return ok({
+        ...wire(quote),
+        cashouts,
+        ...fee,
+        reason: verdict.state,
+        reference: wireReference(verdict.reference),
+      })
     }),
     handler(RateFind, async ({ pair }) => {
       const verdict = rateOf(pair)
@@ -40,7 +49,7 @@ export function lockQuotes(
     handler(QuoteFind, async ({ quoteId, requestFingerprint, use }) => {
       const quote = quoteFor(context, quoteId, use)
       const found = 'refused' in quote ? quote : await findFor(context, requestFingerprint, quote.ok)
-      return 'refused' in found ? found : ok(wire(found.ok))
+      return 'refused' in found ? found : ok({ ...wire(found.ok), ...(use === 'pay_out' && feeOf(context)) })
     }),
     handler(QuoteTake, async ({ quoteId, requestFingerprint, use }) => {
       const quote = quoteFor(context, quoteId, use)
@@ -50,6 +59,10 @@ export function lockQuotes(
     }),
   ]
 }
+
+/** Returns the fee of a cash-out as messages have it, or nothing without one. */
+const feeOf = ({ cashoutFee }: Context) =>
+  isFree(cashoutFee) ? {} : { cashoutFee: { fixed: `${cashoutFee.fixedMinor}`, bps: Number(cashoutFee.bps) } }
 
 type Priced = Pick<Lock, 'minorPerUsd' | 'spreadBps' | 'use'>
 
@@ -70,12 +83,12 @@ function priceFor(
 
 /** Reads the quote in an id, for a use of it. */
 function quoteFor(
-  { quoteSecrets, quoteTtlMs }: Context,
+  { quoteSecrets, cashoutFee, quoteTtlMs }: Context,
   written: string,
   use: 'pay_in' | 'pay_out' | undefined,
 ): Answer<Quote> {
   const id = written.toLowerCase()
-  const lock = readQuoteId(quoteSecrets, id)
+  const lock = readQuoteId(quoteSecrets, id, cashoutFee)
   if (!lock) return refuse('quote_unknown')
   // guard: a quote for money that comes in prices no cash-out
   if (lock.use === 'pay_in' && use !== 'pay_in') return refuse('cashout_rate_unavailable')

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Fee, feeText, isFree, noFee } from '#shared/money/fee'
 import { type Pair, pairs } from '#shared/money/pair'
 import type { Lock } from './quote'
 
@@ -29,7 +30,7 @@ export const spreadEnd = 1n << widths.spread
 /** Exclusive maximum of the mark. */
 export const markEnd = 1 << Number(widths.mark)
 
-export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
+export function mintQuoteId(secret: string, lock: Lock, mark: number, cashoutFee = noFee): string {
   const fields = [
     [BigInt(lock.expiresAtMs - endsFromMs), widths.end],
     [lock.use === 'pay_in' ? 1n : 0n, widths.payInOnly],
@@ -42,26 +43,37 @@ export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
     if (value < 0n || value >> width !== 0n) throw new Error(`${value} does not fit into a quote id`)
     return (packed << width) | value
   }, 0n)
-  const prefix = lock.use === 'pay_out' ? payOutPrefix : signedPrefix
-  return uuidOf((said << widths.proof) | proofOf(secret, said, prefix))
+  return uuidOf((said << widths.proof) | proofOf(secret, said, prefixOf(lock.use, cashoutFee)))
 }
 
-/** Reads the lock in a quote id. Returns undefined for an id that no secret verifies. */
-export function readQuoteId(secrets: readonly string[], id: string): Lock | undefined {
+/**
+ * Returns the prefix of the signed text. A quote for cash-outs is signed with their fee, so that one of before a change is unknown and
+ * prices nothing at another fee than it named.
+ */
+function prefixOf(use: Lock['use'], cashoutFee: Fee): string {
+  const prefix = use === 'pay_out' ? payOutPrefix : signedPrefix
+  return use === 'pay_in' || isFree(cashoutFee) ? prefix : `${prefix} fee ${feeText(cashoutFee)}`
+}
+
+/** Reads the lock in a quote id. Returns undefined for an id that no secret verifies, or one of another fee. */
+export function readQuoteId(secrets: readonly string[], id: string, cashoutFee = noFee): Lock | undefined {
   const packed = packedOf(id)
   if (packed === undefined) return undefined
   const [said, proof] = split(packed, widths.proof)
-  const isProven = (prefix: string) => secrets.some((secret) => same(proof, proofOf(secret, said, prefix)))
-  const isPayOut = isProven(payOutPrefix)
-  // guard: a quote that we did not issue is invalid
-  if (!isPayOut && !isProven(signedPrefix)) return undefined
   const [promised] = split(said, widths.mark)
   const [beforeSpread, spread] = split(promised, widths.spread)
   const [beforeRate, minorPerUsd] = split(beforeSpread, widths.rate)
   const [beforePair, pair] = split(beforeRate, widths.pair)
   const [end, payInOnly] = split(beforePair, widths.payInOnly)
   const expiresAtMs = endsFromMs + Number(end)
+  const isProven = (use: Lock['use']) => {
+    const prefix = prefixOf(use, cashoutFee)
+    return secrets.some((secret) => same(proof, proofOf(secret, said, prefix)))
+  }
+  const isPayOut = isProven('pay_out')
   const use = isPayOut ? 'pay_out' : payInOnly === 1n ? 'pay_in' : 'any'
+  // guard: a quote that we did not issue is invalid
+  if (!isPayOut && !isProven(use)) return undefined
   return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps: isPayOut ? -spread : spread, use, expiresAtMs }
 }
 

@@ -7,7 +7,7 @@ import { PaymentsTerms, TopupTerms } from '#shared/messages/payments'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
 
-const { pairs, spreads } = PricingTerms.answer.properties
+const { pairs, spreads, cashoutFee } = PricingTerms.answer.properties
 const { currencies, methods, heldChannels, cancellationsPerDayMax } = PaymentsTerms.answer.properties
 const { chainId, ausd, creditLine, treasury, cycle } = ChainTerms.answer.properties
 
@@ -25,6 +25,7 @@ const cost = Type.Object(
     drawFee: amountOf('Fee of a draw, in 10⁻⁶ AUSD.'),
     repaymentFee: amountOf('Fee of a repayment, in 10⁻⁶ AUSD.'),
     spreads,
+    cashoutFee,
     late: Type.Object(
       {
         score: Type.Integer({ description: 'Points that the score loses.' }),
@@ -142,8 +143,8 @@ export const GetConfig = route({
         { title: 'SessionTerms', description: 'Limits of a session.' },
       ),
       quote: Type.Object(
-        { seconds: seconds('How long a quoted rate is valid'), spreads },
-        { title: 'QuoteTerms', description: 'Validity and spreads of quotes.' },
+        { seconds: seconds('How long a quoted rate is valid'), spreads, cashoutFee },
+        { title: 'QuoteTerms', description: 'Validity and spreads of quotes, and the fee of cash-outs.' },
       ),
       checkout: Type.Object(
         { seconds: seconds('How long a checkout is open'), methods, cancellationsPerDayMax },

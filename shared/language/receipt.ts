@@ -14,6 +14,7 @@ export const accountText = ({ name, lastDigits }: PaidAccount): string => `${nam
 
 export const receiptRows = {
   fiat: { en: 'Amount in local currency', id: 'Jumlah dalam mata uang lokal', ms: 'Jumlah dalam mata wang tempatan' },
+  fee: { en: 'Fee', id: 'Biaya', ms: 'Caj' },
   ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },
   channel: { en: 'Paid through', id: 'Metode pembayaran', ms: 'Kaedah pembayaran' },
   bank: { en: 'Bank account', id: 'Rekening bank', ms: 'Akaun bank' },

@@ -79,6 +79,11 @@ export const chart = {
     side: 'earned',
     about: 'spread earned on top-ups and settlements, less spread given to cash-outs',
   },
+  fees_earned: {
+    assets: ['IDR'],
+    side: 'earned',
+    about: 'fees that users paid for cash-outs',
+  },
   capital: {
     assets: ['IDR', 'MYR', 'AUSD', 'MON'],
     side: 'owed',

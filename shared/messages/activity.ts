@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
+import { Address, AusdAmount, Fee, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
 // Apps branch on these values, so they are never renamed, and a new one comes with a new version of the interface.
@@ -123,6 +123,7 @@ export const ActivityItem = Type.Object(
     kind: Type.Enum([...activityKinds], { title: 'ActivityKind', description: 'Kind of item.' }),
     pair: Type.Optional(Pair),
     fiat: Type.Optional(FiatAmount),
+    fee: Type.Optional(Fee),
     ausd: AusdAmount,
     to: Type.Optional(Address),
     channelCode: Type.Optional(

@@ -31,6 +31,13 @@ export const FiatAmount = Type.String({
     '("500" is RM 5.00).',
   examples: ['50000'],
 })
+/** Our fee of an item. */
+export const Fee = Type.String({
+  ...digits,
+  title: 'Fee',
+  description: 'Fee of the cash-out in local currency, which `fiat` no longer contains. Omitted without a fee.',
+  examples: ['5550'],
+})
 export const ShareAmount = Type.String({
   ...digits,
   title: 'ShareAmount',

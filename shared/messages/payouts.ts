@@ -7,6 +7,7 @@ import {
   Authorization,
   Bank,
   DayLimit,
+  Fee,
   FiatAmount,
   InvitedOnly,
   Pair,
@@ -27,7 +28,7 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
     termsMissing: TermsMissing,
   }),
   answer: Type.Object(
-    { payoutId: Uuid, ausd: AusdAmount, fiat: FiatAmount },
+    { payoutId: Uuid, ausd: AusdAmount, fiat: FiatAmount, fee: Type.Optional(Fee) },
     {
       title: 'CashoutResult',
       description: 'An accepted cash-out: AUSD to take and rupiah to pay out.',

@@ -17,7 +17,18 @@ const Reason = Type.Enum([...rateStates], {
     'Why the spread is as wide as it is: the market is open, or closed; no other source confirms the rate; or sources ' +
     'differ.',
 })
-const Found = Type.Object({ ...locked, spreadBps: SpreadBps })
+const CashoutFee = Type.Object(
+  {
+    fixed: FiatAmount,
+    bps: Type.Integer({ description: 'Part of the payout before the fee, in hundredths of a percent, rounded up.' }),
+  },
+  {
+    title: 'CashoutFee',
+    description:
+      'Fee of a cash-out, which its payout in rupiah is reduced by: a fixed amount and a part of the payout. Omitted without a fee.',
+  },
+)
+const Found = Type.Object({ ...locked, spreadBps: SpreadBps, cashoutFee: Type.Optional(CashoutFee) })
 
 const Reference = Type.Object(
   {
@@ -47,6 +58,7 @@ const Quoted = Type.Object(
       }),
     ),
     reason: Type.Optional(Reason),
+    cashoutFee: Type.Optional(CashoutFee),
   },
   {
     title: 'Quote',
@@ -98,6 +110,7 @@ export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
   answer: Type.Object({
     pairs: Type.Array(Pair, { description: 'Currency pairs that can be quoted.' }),
     quoteSeconds: Type.Integer(),
+    cashoutFee: Type.Optional(CashoutFee),
     spreads: Type.Optional(Type.Array(Spread, { description: 'Spreads of each pair, by the reason for them.' })),
   }),
   repeat: 'changes nothing',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
+import { Address, AusdAmount, Fee, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import { question, type ServiceName } from '#shared/messages/topic'
 
 export const statementDaysMax = 366
@@ -54,6 +54,7 @@ const item = {
   ausd: AusdAmount,
   pair: Type.Optional(Pair),
   fiat: Type.Optional(FiatAmount),
+  fee: Type.Optional(Fee),
   txHash: Type.Optional(Hash),
   in: StatementChange,
   out: StatementChange,

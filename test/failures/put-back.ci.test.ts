@@ -61,6 +61,7 @@ const cashout = (id: string, state: 'paying' | 'returning' | 'failed') => ({
   wallet,
   ausdMicro: 5_000_000n,
   fiatMinor: 82_065n,
+  feeMinor: 0n,
   rateMinorPerUsd: 16_413n,
   spreadBps: 100n,
   quoteId: id,

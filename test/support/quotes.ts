@@ -4,6 +4,7 @@ type LockedQuote = {
   pair: string
   rate: string
   spreadBps: number
+  cashoutFee?: { fixed: string; bps: number }
   requestFingerprint?: string
   over?: true
   /** Faults of a taking: it `breaks` before the quote is taken, or its response is `lost` afterwards. */

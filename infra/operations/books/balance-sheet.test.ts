@@ -28,7 +28,7 @@ test("a wallet's debt is an open item until it is written off, which is booked n
   expect(await open()).toEqual([['pay_2', 'clawback', 5n]])
 })
 
-test('the sheet has the spread that the payments of a day earned, and what the provider charged for them', async () => {
+test('the sheet has the spread and the fees that the payments of a day earned, and what the provider charged for them', async () => {
   const post = (schema: string, item: string, [account, other]: readonly string[], amount: string, when = 'now()') =>
     database.admin.unsafe(`
       insert into ${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)
@@ -40,13 +40,14 @@ test('the sheet has the spread that the payments of a day earned, and what the p
   await post('books', 'ID:txn_2', fee, "'IDR', 5550")
   await post('books', 'ID:txn_3', fee, "'IDR', 9990", "now() - interval '25 hours'")
   await post('payments', 'pay_9', ['exchange', 'spread'], "'AUSD', 50000")
+  await post('payouts', 'out_9', ['exchange', 'fees_earned'], "'IDR', 11100")
   const { day } = await readSheet(database.books)
   expect(day).toEqual([
-    { asset: 'AUSD', earned: 50_000n, fees: 0n, transactions: 0 },
-    { asset: 'IDR', earned: 0n, fees: 9_990n, transactions: 2 },
+    { asset: 'AUSD', earned: 50_000n, feesEarned: 0n, fees: 0n, transactions: 0 },
+    { asset: 'IDR', earned: 0n, feesEarned: 11_100n, fees: 9_990n, transactions: 2 },
   ])
   expect(day.map(dayLine)).toEqual([
     '  AUSD earned 0.050000, fees 0.000000 for 0 transactions',
-    '  IDR  earned 0, fees 9,990 for 2 transactions, 4,995 for each',
+    '  IDR  earned 0 and 11,100 of fees, fees 9,990 for 2 transactions, 4,995 for each',
   ])
 })

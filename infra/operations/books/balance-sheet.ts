@@ -23,11 +23,13 @@ export type OpenItem = {
   readonly amount: bigint
 }
 
-/** Spread and provider fees that were booked within a day, in minor units of the asset. */
+/** Spread, users' fees and provider fees that were booked within a day, in minor units of the asset. */
 export type DayResult = {
   readonly asset: Asset
   /** Spread kept from payers and payees, less that given to payees. */
   readonly earned: bigint
+  /** Fees that users paid. */
+  readonly feesEarned: bigint
   readonly fees: bigint
   /** Number of the provider's transactions that cost these fees. */
   readonly transactions: number
@@ -86,18 +88,26 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
   })
 }
 
+type DayRow = { asset: Asset; earned: string; feesEarned: string; fees: string; transactions: number }
+
 /**
- * Reads spread and fees that were booked from one time until before another, both in SQL. The transaction must have the
- * view `lines`.
+ * Reads spread, users' fees and provider fees that were booked from one time until before another, both in SQL. The
+ * transaction must have the view `lines`.
  */
 export async function readDayResults(tx: TransactionSql, from: string, to: string): Promise<DayResult[]> {
-  const found = await tx.unsafe<{ asset: Asset; earned: string; fees: string; transactions: number }[]>(`
+  const found = await tx.unsafe<DayRow[]>(`
     select asset, (-coalesce(sum(amount) filter (where account = 'spread'), 0))::text as earned,
+      (-coalesce(sum(amount) filter (where account = 'fees_earned'), 0))::text as "feesEarned",
       coalesce(sum(amount) filter (where account = 'fees'), 0)::text as fees,
       (count(distinct item) filter (where account = 'fees'))::int as transactions
-    from lines where booked_at >= ${from} and booked_at < ${to} and account in ('spread', 'fees')
+    from lines where booked_at >= ${from} and booked_at < ${to} and account in ('spread', 'fees_earned', 'fees')
     group by asset order by asset`)
-  return found.map((one) => ({ ...one, earned: BigInt(one.earned), fees: BigInt(one.fees) }))
+  return found.map((one) => ({
+    ...one,
+    earned: BigInt(one.earned),
+    feesEarned: BigInt(one.feesEarned),
+    fees: BigInt(one.fees),
+  }))
 }
 
 const sumOf = (lines: readonly SheetLine[]) => lines.reduce((sum, { balance }) => sum + balance, 0n)

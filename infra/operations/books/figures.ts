@@ -48,7 +48,7 @@ const payoutClaims = `
   create temporary table payout_claims on commit drop as
     select p.id as item, 'cash-out, ' || p.state as what, p.state, p.wallet, p.authorizer,
       lower(p.authorizer || ':' || p.authorization_nonce) || ':' || p.ausd_micro as take_key,
-      p.ausd_micro, p.fiat_minor, p.provider_payout_id, p.updated_at,
+      p.ausd_micro, p.fiat_minor, p.fee_minor, p.provider_payout_id, p.updated_at,
       case when p.state in ('taken', 'paying', 'paid', 'returning') then p.ausd_micro else 0 end
         as on_chain,
       case p.state when 'taking' then p.ausd_micro when 'returning' then 0 end as or_on_chain,
@@ -145,6 +145,7 @@ const rowLines = `
         ('treasury', 'AUSD', on_chain),
         ('provider_id', 'IDR', fiat),
         ('payouts', 'IDR', case when state in ('taken', 'paying') then -fiat_minor else 0 end),
+        ('fees_earned', 'IDR', case when state in ('taken', 'paying', 'paid') then -fee_minor else 0 end),
         ('returns', 'AUSD', case when state = 'returning' then -ausd_micro else 0 end)
       ) as line (account, asset, amount)
     ) lines

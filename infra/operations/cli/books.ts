@@ -32,7 +32,9 @@ export function sheetText(sheet: Sheet): string {
       ),
       '',
     ]),
-    ...(day.length > 0 ? ['spread and provider fees of the last 24 hours', ...day.map(dayLine), ''] : []),
+    ...(day.length > 0
+      ? ['spread, fees of users and fees of the provider in the last 24 hours', ...day.map(dayLine), '']
+      : []),
     ...(items.length > 0 ? ['open items'] : []),
     ...items.map((one) => `  ${itemLine(one)}`),
     ...(breaks.length > 0 ? ['breaks'] : []),
@@ -52,10 +54,11 @@ function ending({ items, breaks, closed }: Sheet): string {
     : `nothing in progress, no breaks; ${counted(items.length, 'item')} owed`
 }
 
-/** Returns what the payments of a day cost against the spread that they earned. Fees are booked when the provider reports them. */
-export function dayLine({ asset, earned, fees, transactions }: DayResult): string {
+/** Returns what the payments of a day cost against the spread and the users' fees that they earned. Provider fees are booked when the provider reports them. */
+export function dayLine({ asset, earned, feesEarned, fees, transactions }: DayResult): string {
+  const users = feesEarned === 0n ? '' : ` and ${amountText(feesEarned, asset)} of fees`
   const each = transactions === 0 ? '' : `, ${amountText(fees / BigInt(transactions), asset)} for each`
-  return `  ${asset.padEnd(4)} earned ${amountText(earned, asset)}, fees ${amountText(fees, asset)} for ${counted(transactions, 'transaction')}${each}`
+  return `  ${asset.padEnd(4)} earned ${amountText(earned, asset)}${users}, fees ${amountText(fees, asset)} for ${counted(transactions, 'transaction')}${each}`
 }
 
 export const itemLine = ({ item, account, asset, amount }: OpenItem): string =>

@@ -49,6 +49,7 @@ export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
         requestFingerprint: wordOf(words, 'request_fingerprint') || 'lost',
         channelCode: payout.channel_code,
         spreadBps: BigInt(wordOf(words, 'spread') || 0),
+        feeMinor: BigInt(wordOf(words, 'fee') || 0),
       }
       const order = { state: 'paying' as const, providerPayoutId: payout.id, reason: null }
       take({ ...base, ...named, ...order, createdAt: new Date(payout.created) }, 'ordered at the provider')
@@ -96,6 +97,7 @@ function rowOf(
     providerPayoutId: null,
     createdAt: new Date(),
     spreadBps: 0n,
+    feeMinor: 0n,
     ...(takeTxHash ? { state: 'returning', reason: 'taken_late' } : { state: 'failed', reason: 'take_failed' }),
   }
 }

@@ -64,6 +64,7 @@ type PayoutRow = {
   id: string
   state: string
   fiat_minor: string
+  fee_minor: string
   ausd_micro: string
   spread_bps: number
 }
@@ -72,15 +73,21 @@ type PayoutRow = {
 export async function postPayouts(tx: TransactionSql, rows: readonly PayoutRow[]): Promise<void> {
   for (const { id, state, spread_bps, ...row } of rows) {
     if (state !== 'paying' && state !== 'returning') continue
-    const [fiatMinor, ausdMicro] = [BigInt(row.fiat_minor), BigInt(row.ausd_micro)]
-    const givenMinor = givenFloor(fiatMinor, spread_bps)
+    const [fiatMinor, feeMinor, ausdMicro] = [row.fiat_minor, row.fee_minor, row.ausd_micro].map(BigInt) as [
+      bigint,
+      bigint,
+      bigint,
+    ]
+    const worthMinor = fiatMinor + feeMinor
+    const givenMinor = givenFloor(worthMinor, spread_bps)
     const owed: JournalLine[] =
       state === 'returning'
         ? [{ account: 'returns', asset: 'AUSD', amount: -ausdMicro }]
         : [
             { account: 'exchange', asset: 'AUSD', amount: -ausdMicro },
-            { account: 'exchange', asset: 'IDR', amount: fiatMinor - givenMinor },
+            { account: 'exchange', asset: 'IDR', amount: worthMinor - givenMinor },
             { account: 'spread', asset: 'IDR', amount: givenMinor },
+            { account: 'fees_earned', asset: 'IDR', amount: -feeMinor },
             { account: 'payouts', asset: 'IDR', amount: -fiatMinor },
           ]
     const taken: JournalLine = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }

@@ -84,6 +84,7 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     ausd_micro: row.ausdMicro.toString(),
     fiat_minor: row.fiatMinor.toString(),
     rate_minor_per_usd: row.rateMinorPerUsd.toString(),
+    fee_minor: row.feeMinor.toString(),
     spread_bps: row.spreadBps.toString(),
     quote_id: row.quoteId,
     request_fingerprint: row.requestFingerprint,
@@ -104,7 +105,7 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
       attempts = excluded.attempts, attempted_at = excluded.attempted_at,
       next_check_at = excluded.next_check_at, checks = 0, updated_at = now()
     where payouts.state = 'opening'
-    returning id, state, fiat_minor, ausd_micro, spread_bps`
+    returning id, state, fiat_minor, fee_minor, ausd_micro, spread_bps`
 }
 
 async function insertTransaction(

@@ -28,6 +28,7 @@ export type LostPayout = {
   wallet: string
   ausdMicro: bigint
   fiatMinor: bigint
+  feeMinor: bigint
   rateMinorPerUsd: bigint
   spreadBps: bigint
   quoteId: string

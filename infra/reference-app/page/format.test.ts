@@ -5,6 +5,7 @@ import {
   amountExample,
   ausdFor,
   bankOf,
+  cashoutFor,
   durationText,
   fiatFor,
   groupedText,
@@ -99,6 +100,14 @@ test('a payout is rounded down, a charge up, and an amount of AUSD down', () => 
   expect(fiatFor('1000001', quote, 'up')).toBe('16251')
   expect(fiatFor('1000000', quote, 'up')).toBe('16250')
   expect(ausdFor('500000', quote)).toBe('30769230')
+})
+
+test('a payout is reduced by the fee of its quote, which is rounded up', () => {
+  const quote = { pair: 'USD/IDR', rate: '16250' } as const
+  expect(cashoutFor('5000000', quote)).toEqual({ fee: '0', fiat: '81250' })
+  const charged = { ...quote, cashoutFee: { fixed: '5550', bps: 25 } }
+  expect(cashoutFor('5000000', charged)).toEqual({ fee: '5754', fiat: '75496' })
+  expect(cashoutFor('100000', charged)).toEqual({ fee: '5555', fiat: '0' })
 })
 
 test('a duration is written in its largest whole unit', () => {

@@ -1,6 +1,7 @@
 import type { PostQuote } from '#shared/api/quotes'
 import type { RouteAnswer } from '#shared/api/route'
 import { type Language, languages, locales } from '#shared/language/language'
+import { feeCeil } from '#shared/money/fee'
 import { type Currency, decimals, money } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
 import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
@@ -97,6 +98,17 @@ export const ausdFor = (minor: string, quote: Priced): string =>
 export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): string {
   const convert = rounding === 'up' ? toFiatCeil : toFiatFloor
   return String(convert(money(BigInt(micro), 'AUSD'), rateOf(quote)).minor)
+}
+
+/** Returns the fee and the payout of a cash-out, in rupiah. The gateway's response decides. */
+export function cashoutFor(
+  micro: string,
+  quote: Priced & Pick<RouteAnswer<typeof PostQuote>, 'cashoutFee'>,
+): { readonly fee: string; readonly fiat: string } {
+  const worthMinor = BigInt(fiatFor(micro, quote, 'down'))
+  const { fixed, bps } = quote.cashoutFee ?? { fixed: '0', bps: 0 }
+  const feeMinor = feeCeil(worthMinor, { fixedMinor: BigInt(fixed), bps: BigInt(bps) })
+  return { fee: `${feeMinor}`, fiat: `${worthMinor > feeMinor ? worthMinor - feeMinor : 0n}` }
 }
 
 /** Writes an address in groups of four, as people compare it: `0x1234 5678 …`. */

@@ -77,16 +77,18 @@ async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<type
     ask(PayoutsTerms, {}).then(okOf),
     ask(ChainTerms, {}).then(okOf),
   ])
+  const { spreads, cashoutFee } = pricing
+  const prices = { ...(spreads && { spreads }), ...(cashoutFee && { cashoutFee }) }
   const { chainId, ausd, creditLine, treasury, gasLimits, dripWei, cycle, initialRatioBps } = chain
   return {
     pairs: pricing.pairs,
     languages: [...languages],
     chain: { chainId, ausd, creditLine, treasury, gasLimits, ...(dripWei && { dripWei }) },
-    credit: { cycle, initialRatioBps, cost: { ...cost, ...(pricing.spreads && { spreads: pricing.spreads }) } },
+    credit: { cycle, initialRatioBps, cost: { ...cost, ...prices } },
     support: { contact: config.supportContact },
     ...(config.termsVersion !== 'none' && { terms: { version: config.termsVersion, url: config.termsUrl } }),
     session: { secondsMax: sessionSecondsMax },
-    quote: { seconds: pricing.quoteSeconds, ...(pricing.spreads && { spreads: pricing.spreads }) },
+    quote: { seconds: pricing.quoteSeconds, ...prices },
     checkout: {
       seconds: payments.checkoutSeconds,
       methods: payments.methods,

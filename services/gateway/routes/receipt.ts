@@ -62,9 +62,10 @@ export function receiptOf(entry: ActivityEntry, wording: Wording & { readonly zo
   const { language, zone, contact } = wording
   const at = (iso: string) => timeText(Date.parse(iso), language, { zone, to: 'second' })
   const item = itemOf(entry, wording)
-  const { kind, status, pair, fiat, channel } = item
+  const { kind, status, pair, fiat, fee, channel } = item
   const rows: Readonly<Record<keyof typeof receiptRows, string | undefined>> = {
     fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
+    fee: pair && fee && moneyText(fee, fiatOf(pair), language),
     ausd: moneyText(item.ausd, 'AUSD', language),
     channel: channel && channel !== 'unknown' ? channelTexts[channel][language] : undefined,
     bank: item.bank && accountText(item.bank),

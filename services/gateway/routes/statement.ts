@@ -191,7 +191,7 @@ function balance(more: readonly StatementChange[], less: readonly StatementChang
 
 const fileOf = ({ from, to }: Period) => `statement-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
 
-const fields = ['at', 'kind', 'id', 'ausd', 'pair', 'fiat', 'txHash'] as const
+const fields = ['at', 'kind', 'id', 'ausd', 'pair', 'fiat', 'fee', 'txHash'] as const
 const header = [...fields, ...balanceNames.flatMap((name) => [`${name}In`, `${name}Out`])]
 
 /** Formats a statement as CSV (RFC 4180). */

@@ -70,8 +70,8 @@ export async function sumTopups(
 export const lockAllTopups = (tx: Tx) => lockNamed(tx, 'all top-ups')
 
 /**
- * Sums the top-ups of all wallets of this day in Jakarta (10⁻⁶ AUSD). One that expired unpaid counts for its wallet and not here, so
- * that nobody uses up the limit of all without paying; if its money arrives late, it counts again. A row of today was changed
+ * Sums the top-ups of all wallets of this day in Jakarta (10⁻⁶ AUSD). One that expired unpaid counts only for its wallet, so that
+ * no wallet uses up the limit of all without paying; if its money arrives late, it counts again. A row of today was changed
  * today, which lets Postgres use the index.
  */
 export async function sumAllTopups(db: Db, now: Date): Promise<bigint> {

@@ -40,6 +40,19 @@ test('the books follow the row of a cash-out at every step, with the spread of i
   expect(order).toMatchObject({ metadata: { rate: '16413', spread: '100' } })
 })
 
+test('the fee of a cash-out is earned once its AUSD is taken, and named in the order at the provider, for a restore', async () => {
+  const asked = fixture.request({})
+  fixture.quotes.get(asked.quoteId)!.cashoutFee = { fixed: '5550', bps: 0 }
+  const id = (await fixture.create(asked)).ok!.payoutId
+  expect(await booked(id)).toEqual({})
+  await fixture.relayed('take', id)
+  expect(await booked(id)).toMatchObject({ 'fees_earned IDR': -5_550n, 'exchange IDR': 81_250n })
+  await fixture.until(id, 'paid')
+  expect(await booked(id)).toMatchObject({ 'fees_earned IDR': -5_550n, 'provider_id IDR': -75_700n })
+  const { payouts } = (await fixture.control('book')) as { payouts: Record<string, unknown>[] }
+  expect(payouts.find(({ reference_id }) => reference_id === id)).toMatchObject({ metadata: { fee: '5550' } })
+})
+
 test('a cash-out refused by the bank leaves nothing in the books', async () => {
   const quoteId = fixture.quote('USD/IDR', '16413', 100)
   const id = await fixture.taken({ quoteId, bank: { accountNumber: '999999' } })

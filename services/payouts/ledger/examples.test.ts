@@ -19,7 +19,7 @@ const taken: Example = [
 const paid: Example = ['paid', { IDR: { provider_id: -1_625_000n, payouts: 1_625_000n } }]
 const returned: Example = ['returned', { AUSD: { treasury: -100_000_000n, returns: 100_000_000n } }]
 
-const plain = { spreadBps: 0, fiatMinor: 1_625_000n, ausdMicro: 100_000_000n }
+const plain = { spreadBps: 0, fiatMinor: 1_625_000n, feeMinor: 0n, ausdMicro: 100_000_000n }
 const spread = { ...plain, spreadBps: 100, fiatMinor: 1_641_300n }
 
 const examples: readonly (readonly [string, Omit<Row, 'state'>, readonly Example[]])[] = [
@@ -37,6 +37,21 @@ const examples: readonly (readonly [string, Omit<Row, 'state'>, readonly Example
       ],
       ['paying', {}],
       ['paid', { IDR: { provider_id: -1_641_300n, payouts: 1_641_300n } }],
+    ],
+  ],
+  [
+    'a cash-out with a fee of Rp 5,550',
+    { ...plain, fiatMinor: 1_619_450n, feeMinor: 5_550n },
+    [
+      [
+        'taken',
+        {
+          IDR: { payouts: -1_619_450n, exchange: 1_625_000n, fees_earned: -5_550n },
+          AUSD: { treasury: 100_000_000n, exchange: -100_000_000n },
+        },
+      ],
+      ['paying', {}],
+      ['paid', { IDR: { provider_id: -1_619_450n, payouts: 1_619_450n } }],
     ],
   ],
   [

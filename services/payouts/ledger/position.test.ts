@@ -8,6 +8,7 @@ const row = (state: CashoutState, spreadBps = 0) => ({
   state,
   ausdMicro: 100_000_000n,
   fiatMinor: 1_625_000n,
+  feeMinor: 0n,
   spreadBps,
 })
 
@@ -57,6 +58,26 @@ describe("the spread of a cash-out's quote", () => {
   })
 })
 
+describe('the fee of a cash-out', () => {
+  const charged = (state: CashoutState) => positionOf({ ...row(state, 100), fiatMinor: 1_635_750n, feeMinor: 5_550n })
+
+  test('is earned from the rupiah that the AUSD is worth, next to the spread', () => {
+    expect(charged('paid')).toEqual([
+      { account: 'treasury', asset: 'AUSD', amount: 100_000_000n },
+      { account: 'exchange', asset: 'AUSD', amount: -100_000_000n },
+      { account: 'exchange', asset: 'IDR', amount: 1_625_050n },
+      { account: 'spread', asset: 'IDR', amount: 16_250n },
+      { account: 'fees_earned', asset: 'IDR', amount: -5_550n },
+      { account: 'provider_id', asset: 'IDR', amount: -1_635_750n },
+    ])
+  })
+
+  test('is not earned if the AUSD goes back', () => {
+    for (const state of ['returning', 'returned'] as const)
+      expect(charged(state).map(({ account }) => account)).not.toContain('fees_earned')
+  })
+})
+
 test('the position of any cash-out sums to 0 in every asset', () => {
   const amount = fc.bigInt({ min: 1n, max: 10n ** 15n })
   fc.assert(
@@ -65,6 +86,7 @@ test('the position of any cash-out sums to 0 in every asset', () => {
       fc.record({
         ausdMicro: amount,
         fiatMinor: amount,
+        feeMinor: fc.bigInt({ min: 0n, max: 10n ** 15n }),
         spreadBps: fc.integer({ min: -511, max: 511 }),
       }),
       (state, row) => {

@@ -10,15 +10,18 @@ export function positionOf({
   state,
   ausdMicro,
   fiatMinor,
+  feeMinor,
   spreadBps,
-}: Pick<Cashout, 'state' | 'ausdMicro' | 'fiatMinor' | 'spreadBps'>): Position {
-  const givenMinor = givenFloor(fiatMinor, spreadBps)
+}: Pick<Cashout, 'state' | 'ausdMicro' | 'fiatMinor' | 'feeMinor' | 'spreadBps'>): Position {
+  const worthMinor = fiatMinor + feeMinor
+  const givenMinor = givenFloor(worthMinor, spreadBps)
   const taken: JournalLine = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
   const exchanged: JournalLine[] = [
     taken,
     { account: 'exchange', asset: 'AUSD', amount: -ausdMicro },
-    { account: 'exchange', asset: 'IDR', amount: fiatMinor - givenMinor },
+    { account: 'exchange', asset: 'IDR', amount: worthMinor - givenMinor },
     { account: 'spread', asset: 'IDR', amount: givenMinor },
+    { account: 'fees_earned', asset: 'IDR', amount: -feeMinor },
   ]
   switch (state) {
     case 'opening':

@@ -155,6 +155,7 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
       request_fingerprint: cashout.requestFingerprint,
       rate: cashout.rateMinorPerUsd.toString(),
       ...(cashout.spreadBps !== 0 ? { spread: String(cashout.spreadBps) } : {}),
+      ...(cashout.feeMinor > 0n ? { fee: cashout.feeMinor.toString() } : {}),
       ausd: cashout.ausdMicro.toString(),
       authorization_nonce: cashout.authorizationNonce,
     },

@@ -49,6 +49,7 @@ function entryOf(context: Context, cashout: Cashout): ActivityEntry {
     ...wordsFor({ ...cashout, state }),
     pair: 'USD/IDR',
     fiat: cashout.fiatMinor.toString(),
+    ...(cashout.feeMinor > 0n && { fee: cashout.feeMinor.toString() }),
     ausd: cashout.ausdMicro.toString(),
     channel: 'bank',
     ...(cashout.channelCode && { channelCode: cashout.channelCode }),

@@ -42,12 +42,13 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   const at = sql<string>`max(${bookedAt})`
   const sum = (of: 'payouts' | 'returns') =>
     sql<string>`coalesce(sum(-${amount}) filter (where ${account} = ${of}), 0)::text`
-  const { id, fiatMinor, ausdMicro, takeTxHash, returnTxHash } = cashouts
+  const { id, fiatMinor, feeMinor, ausdMicro, takeTxHash, returnTxHash } = cashouts
   return database.read((db) =>
     db
       .select({
         id,
         fiatMinor,
+        feeMinor,
         ausdMicro,
         takeTxHash,
         returnTxHash,
@@ -73,7 +74,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
 type BookedStep = Awaited<ReturnType<typeof findBooked>>[number]
 
 function entryOf(step: BookedStep): StatementEntry {
-  const { id, fiatMinor, ausdMicro, at } = step
+  const { id, fiatMinor, feeMinor, ausdMicro, at } = step
   const [payouts, returns] = [BigInt(step.payouts), BigInt(step.returns)]
   const [kind, txHash] = stepOf(step, payouts, returns)
   const changes = (sign: bigint): StatementChange => ({
@@ -86,6 +87,7 @@ function entryOf(step: BookedStep): StatementEntry {
     id,
     pair: 'USD/IDR',
     fiat: String(fiatMinor),
+    ...(feeMinor > 0n ? { fee: String(feeMinor) } : {}),
     ausd: String(ausdMicro),
     ...(txHash ? { txHash: txHash as `0x${string}` } : {}),
     in: changes(1n),

@@ -179,7 +179,9 @@ describe('an accepted cash-out', () => {
     expect(ok).toMatchObject({ ausd: '1000001', fiat: '16250' })
     const row = await fixture.row(ok!.payoutId)
     expect(row).toMatchObject({ state: 'taking', fiatMinor: 16_250n, bankDetailsKeyId: 'a' })
-    expect(JSON.stringify({ ...row, ausdMicro: 0, fiatMinor: 0, rateMinorPerUsd: 0 })).not.toMatch(/1234567890|Sari/)
+    expect(JSON.stringify({ ...row, ausdMicro: 0, fiatMinor: 0, feeMinor: 0, rateMinorPerUsd: 0 })).not.toMatch(
+      /1234567890|Sari/,
+    )
     expect(await fixture.sent(ok!.payoutId)).toEqual(['relay.take'])
   })
 
@@ -324,6 +326,53 @@ describe('security: while the market of the rupiah is closed', () => {
     expect(await fixture.create(asked('b'), one)).toEqual(refused)
     await fixture.relayed('take', payoutId, 'balance_too_low')
     expect(await fixture.create(asked('b'), one)).toHaveProperty('ok')
+  })
+})
+
+describe('a cash-out whose quote has a fee', () => {
+  const fee = { fixed: '5550', bps: 25 }
+  const ask = (digit: string, value: string, cashoutFee = fee) => {
+    const person = `0xfe${digit.repeat(38)}`
+    const asked = fixture.request({
+      wallet: person,
+      authorization: { from: person, value },
+      bank: { accountNumber: `96000${digit.codePointAt(0)}` },
+    })
+    fixture.quotes.get(asked.quoteId)!.cashoutFee = cashoutFee
+    return asked
+  }
+
+  test('pays out the worth of the AUSD less the fee, and names the fee in its response and in the activity', async () => {
+    const asked = ask('a', '5000000')
+    // 5 AUSD are worth Rp 81,250, of which 0.25 % are Rp 203.125.
+    const answer = await fixture.create(asked)
+    expect(answer.ok).toMatchObject({ ausd: '5000000', fiat: '75496', fee: '5754' })
+    const { payoutId } = answer.ok!
+    expect(await fixture.row(payoutId)).toMatchObject({ fiatMinor: 75_496n, feeMinor: 5_754n })
+    expect(await fixture.create(asked)).toEqual(answer)
+    expect(await fixture.item({ wallet: asked.wallet, id: payoutId } as never)).toMatchObject({
+      ok: { item: { fiat: '75496', fee: '5754' } },
+    })
+  })
+
+  test('pays out at least the minimum after the fee', async () => {
+    const free = { fixed: '0', bps: 0 }
+    expect(await fixture.create(ask('b', '900000'))).toEqual({ refused: 'payout_below_minimum' })
+    const { ok } = await fixture.create(ask('b', '900000', free))
+    expect(ok).toMatchObject({ fiat: '14625' })
+    expect(ok).not.toHaveProperty('fee')
+  })
+
+  test('is refused if the fee exceeds the worth of the AUSD', async () => {
+    expect(await fixture.create(ask('c', '100000', { fixed: '100000', bps: 1_000 }))).toEqual({
+      refused: 'payout_below_minimum',
+    })
+  })
+
+  test("earns at least the provider's list price of a disbursement, Rp 5,000 and 11 % tax, however small", async () => {
+    const listed = { fixed: '5550', bps: 0 }
+    const { ok } = await fixture.create(ask('d', '956924', listed))
+    expect(ok).toMatchObject({ fiat: '10000', fee: '5550' })
   })
 })
 

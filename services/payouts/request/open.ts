@@ -100,7 +100,7 @@ async function answerFromRivals(
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
-type CashoutTerms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
+type CashoutTerms = { fiatMinor: bigint; feeMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
 type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok']
 
 /** Runs the checks that precede the row. Their order decides which refusal is reported. */
@@ -269,6 +269,7 @@ function rowOf(
     spreadBps: terms.spreadBps,
     ausdMicro: BigInt(authorization.value),
     fiatMinor: terms.fiatMinor,
+    feeMinor: terms.feeMinor,
     quoteId,
     requestFingerprint: terms.requestFingerprint,
     requestId: requestId() ?? null,
@@ -322,10 +323,11 @@ async function accept(context: Context, { id, quoteId, requestFingerprint }: Cas
   return ok(answerOf(accepted))
 }
 
-const answerOf = ({ id, ausdMicro, fiatMinor }: Pick<Cashout, 'id' | 'ausdMicro' | 'fiatMinor'>) => ({
+const answerOf = ({ id, ausdMicro, fiatMinor, feeMinor }: Cashout) => ({
   payoutId: id,
   ausd: ausdMicro.toString(),
   fiat: fiatMinor.toString(),
+  ...(feeMinor > 0n && { fee: feeMinor.toString() }),
 })
 
 /** Normalizes a request: a retry with leading zeros or surrounding spaces is the same request. */

@@ -14,6 +14,7 @@ type Db = Parameters<Cashouts['findRivals']>[0]
 const defaults = () => ({
   ...nullsOf(cashouts),
   spreadBps: 0,
+  feeMinor: 0n,
   signedByContract: false,
   heldByOperator: false,
   holdRevision: 0,

@@ -26,7 +26,7 @@ export type Exchange = {
   readonly ausd: bigint
   /** Local money for one AUSD, with the spread. */
   readonly rate: bigint
-  /** Spread that the user paid, in `feeCurrency`; negative if the user was given it, or got it back. */
+  /** Spread and fee that the user paid, in `feeCurrency`; negative if the user was given it, or got it back. */
   readonly fee: bigint
   readonly feeCurrency: 'AUSD' | Fiat
 }
@@ -107,9 +107,10 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
           coalesce(-sum(j.amount) filter (where j.asset <> 'AUSD'), 0)::text,
           coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text,
           p.rate_minor_per_usd::text,
-          coalesce(-sum(j.amount) filter (where j.account = 'spread'), 0)::text,
+          coalesce(-sum(j.amount) filter (where j.account in ('spread', 'fees_earned')), 0)::text,
           'IDR', j.posting
-        from payouts.payouts p join payouts.journal j on j.item = p.id and j.account in ('exchange', 'spread')
+        from payouts.payouts p join payouts.journal j
+          on j.item = p.id and j.account in ('exchange', 'spread', 'fees_earned')
         where p.wallet = ${wallet} group by p.id, j.posting, j.event
       ) e where ${isOfYear} order by at, item, posting`
     const exchanged = found.map(({ at, kind, item, event, currency, feeCurrency, fiat, ausd, rate, fee }) => ({

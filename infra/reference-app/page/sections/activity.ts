@@ -1,6 +1,7 @@
 import { type Item, type Language, okOf } from '#shared/client/client'
 import { accountText, channelTexts, kindTexts, receiptRows, statusTexts } from '#shared/language/receipt'
-import { day, type PageSection, type ReferenceApp, time } from '../app'
+import { fiatOf } from '#shared/money/pair'
+import { day, money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
 import { faultText, step } from '../step'
 import { amountsOf, orderCard } from './offer'
@@ -151,6 +152,7 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   const rows = facts([
     [t.status, statusText(item, app.language)],
     [t.channel, channelOf(item, app.language)],
+    [receiptRows.fee[app.language], item.fee && item.pair && money(app, item.fee, fiatOf(item.pair))],
     [receiptRows.bank[app.language], item.bank && accountText(item.bank)],
     [t.toWallet, item.to],
     [t.opened, time(app, item.createdAt)],

@@ -1,7 +1,8 @@
 import { okOf, signTransfer } from '#shared/client/client'
+import { receiptRows } from '#shared/language/receipt'
 import { money, type PageSection, type ReferenceApp, worth } from '../app'
 import { field, h } from '../dom'
-import { fiatFor, groupsOf } from '../format'
+import { cashoutFor, groupsOf } from '../format'
 import { place, resume, step } from '../step'
 import { amountField, bankField, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
@@ -69,7 +70,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     const value = amount.read()
     const quote = okOf(await app.client.quote('USD/IDR', 'pay_out'))
     offer.replaceChildren()
-    const fiat = fiatFor(value, quote, 'down')
+    const { fee, fiat } = cashoutFor(value, quote)
     if (BigInt(fiat) < BigInt(config.cashouts.min))
       return { text: t.atLeast(money(app, config.cashouts.min, 'IDR')), tone: 'bad' }
     const closedMax = BigInt(config.cashouts.marketClosed?.dayAusdMax ?? 0)
@@ -78,6 +79,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
       quote,
       rows: [
         [t.youGive, money(app, value)],
+        ...(quote.cashoutFee ? [[receiptRows.fee[app.language], money(app, fee, 'IDR')] as const] : []),
         [t.bankGets, money(app, fiat, 'IDR')],
         [t.toAccount, `${bank.read().name} ${to.accountNumber}, ${to.accountHolderName}`],
       ],

@@ -1,0 +1,3 @@
+ALTER TABLE "payouts"."journal" DROP CONSTRAINT "journal_account";--> statement-breakpoint
+ALTER TABLE "payouts"."payouts" ADD COLUMN "fee_minor" numeric(78,0) DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "payouts"."journal" ADD CONSTRAINT "journal_account" CHECK ("payouts"."journal"."account" in ('provider_id', 'provider_my', 'treasury', 'credit_line', 'lanes', 'clawback', 'promises', 'collateral', 'collateral_held', 'repaid', 'repaid_held', 'payouts', 'returns', 'suspense', 'exchange', 'spread', 'fees_earned', 'capital', 'fees', 'waived', 'gas', 'drips'));
