@@ -1,4 +1,5 @@
 import { openLog } from '#platform/log'
+import { noFee } from '#shared/money/fee'
 import { lockQuotes } from '../../../services/pricing/lock'
 import { markEnd, mintQuoteId } from '../../../services/pricing/quote-id'
 import type { Side } from '../side'
@@ -25,6 +26,7 @@ export function openPricing(side: Side): Record<string, (request: never) => Prom
   const context = {
     database: side.database('pricing'),
     quoteSecrets: [secret],
+    cashoutFee: noFee,
     quoteTtlMs: ttlMs,
     log,
     clock: Date.now,
