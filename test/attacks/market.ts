@@ -1,11 +1,11 @@
+import { bankDay } from '#test/support/bank-day'
+
 /** A stand-in for the Frankfurter rate API. */
 export type Market = {
   readonly url: string
   /** Changes the rate; `stale` serves only rates that are days old. */
   readonly turn: (idrPerUsd: number | 'stale') => void
 }
-
-const dayMs = 86_400_000
 
 /** The market that the stack of `rates` uses. */
 export const market = openMarket()
@@ -18,7 +18,7 @@ function openMarket(): Market {
     port: 0,
     fetch: ({ url }) => {
       const quote = url.endsWith('/idr') || url.includes('/idr?') ? 'IDR' : 'MYR'
-      const date = new Date(Date.now() - ageDays * dayMs).toISOString().slice(0, 10)
+      const date = bankDay(ageDays)
       return Response.json({ date, base: 'USD', quote, rate: quote === 'IDR' ? idrPerUsd : 4.21 })
     },
   })

@@ -1,4 +1,5 @@
 import type { Pair } from '#shared/money/pair'
+import { bankDay } from '#test/support/bank-day'
 import { decideRate, type Guards } from '../../../services/pricing/decide'
 import type { RateSource } from '../../../services/pricing/rate'
 import { dayOf } from '../../../services/pricing/rate'
@@ -55,8 +56,7 @@ export const rateSteps = (bench: RateBench): Step[] =>
       see: () =>
         inWeather(bench, 'yesterday', async () => {
           const { asOfMs } = await bench.source.ask(pair)
-          const yesterday = dayOf(asOfMs) === dayOf(Date.now() - 86_400_000)
-          return yesterday ? 'of yesterday' : `of ${dayOf(asOfMs)}`
+          return dayOf(asOfMs) === bankDay(1) ? 'of yesterday' : `of ${dayOf(asOfMs)}`
         }),
     },
   ])

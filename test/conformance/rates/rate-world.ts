@@ -1,4 +1,5 @@
 import { pause } from '#platform/deadline'
+import { bankDay } from '#test/support/bank-day'
 
 export type RateWeather =
   | 'fair'
@@ -31,9 +32,6 @@ type Quote = { rate: number; date: string; named: boolean }
 const fairRates = { IDR: 16_250, MYR: 4.21 } as const
 type Fiat = keyof typeof fairRates
 
-const dayMs = 86_400_000
-const dayBefore = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
-
 const farther: ReadonlyMap<RateWeather, number> = new Map([
   ['near', 1.02],
   ['apart', 1.05],
@@ -44,7 +42,7 @@ function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
   const more = source === 'frankfurter' ? 1 : (farther.get(weather) ?? 1)
   const rate = weather === 'inverted' ? 1 / mid : weather === 'rate of 1' ? 1 : mid * more
   const age = weather === 'stale' ? 9 : weather === 'yesterday' ? 1 : 0
-  return { rate, date: dayBefore(age), named: weather !== 'missing currency' }
+  return { rate, date: bankDay(age), named: weather !== 'missing currency' }
 }
 
 export function openRateWorld(): RateWorld {
@@ -110,7 +108,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
   }
   const idr = quoteIn(weather, 'IDR', source).rate
   if (source === 'indodax') {
-    const server_time = Math.floor((Date.now() - (Date.parse(dayBefore(0)) - Date.parse(date))) / 1_000)
+    const server_time = Math.floor((Date.now() - (Date.parse(bankDay(0)) - Date.parse(date))) / 1_000)
     const price = idr.toFixed(8)
     return named ? { ticker: { buy: price, sell: price, last: price, server_time } } : { error: 'invalid_pair' }
   }
