@@ -110,13 +110,10 @@ describe('after 40 attempts at a transaction', () => {
   test('it still gets a higher fee', async () => {
     const task = credit()
     const context = await stuck(task)
-    await until(
-      async () => {
-        await relayOnce(context)
-        return (await newestOf(task)).attempt > 40
-      },
-      'a higher fee',
-    )
+    await until(async () => {
+      await relayOnce(context)
+      return (await newestOf(task)).attempt > 40
+    }, 'a higher fee')
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
@@ -130,22 +127,16 @@ describe('after 40 attempts at a transaction', () => {
     const task = take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() }))
     const context = await stuck(task, feesWei)
     const later = { ...context, clock: () => context.clock() + 7_200_000 }
-    await until(
-      async () => {
-        await relayOnce(later)
-        return (await newestOf(task)).purpose === 'noop'
-      },
-      'a noop',
-    )
+    await until(async () => {
+      await relayOnce(later)
+      return (await newestOf(task)).purpose === 'noop'
+    }, 'a noop')
     if (feesWei) replaceFrom(feesWei)
     else fixture.endpoint.intercept = undefined
-    await until(
-      async () => {
-        await relayOnce(later)
-        return (await stateOf(task)) !== 'assigned'
-      },
-      'the nonce being used',
-    )
+    await until(async () => {
+      await relayOnce(later)
+      return (await stateOf(task)) !== 'assigned'
+    }, 'the nonce being used')
   })
 })
 
@@ -163,13 +154,10 @@ describe('after the database clock was set back by an hour', () => {
     const sent = swallow()
     const task = credit()
     await fixture.command(task)
-    await until(
-      async () => {
-        await relayOnce(context)
-        return isSo(sent)
-      },
-      what,
-    )
+    await until(async () => {
+      await relayOnce(context)
+      return isSo(sent)
+    }, what)
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
