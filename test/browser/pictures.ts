@@ -46,9 +46,10 @@ for (const [language, slug] of [
   await app.locator(`nav a[href="#${slug}"]`).first().click()
   if (slug === 'top-up') {
     await app.locator('main input:visible').first().fill('500.000')
-    await app.locator('main button:visible').first().click()
-    await app.locator('.offer').scrollIntoViewIfNeeded()
-    await app.mouse.wheel(0, 1_000)
+    await app.locator('main button.main:visible').first().click()
+    await app.locator('.offer').waitFor()
+    await app.locator('fieldset:visible').scrollIntoViewIfNeeded()
+    await app.locator('.offer').evaluate((offer) => offer.scrollIntoView({ block: 'end' }))
   }
   if (slug === 'activity') await app.locator('main details:visible').first().waitFor()
   await app.evaluate(() => {

@@ -4,7 +4,7 @@ import { fiatOf } from '#shared/money/pair'
 import { day, money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
 import { faultText, step } from '../step'
-import { amountsOf, orderCard } from './offer'
+import { amountList, orderCard } from './offer'
 
 export const pageItems = 20
 
@@ -111,11 +111,12 @@ function row(app: ReferenceApp, first: Item) {
   const element = h('details', { class: 'card', toggle: () => void load() }, summary, detail)
   const show = liveContent(summary, ({ isOpen }: { item: Item; isOpen: boolean }) => {
     void load()
+    const [sum, ausd] = amountList(app, item)
     const state = h('span', { class: toneOf(item, isOpen) }, statusText(item, language))
     return [
       h('strong', {}, kindTexts[item.kind][language]),
-      h('span', { class: 'sum' }, `${signOf[item.kind]}${amountsOf(app, item)}`),
-      h('small', {}, state, isOpen && ` · ${item.sentence}`),
+      h('span', { class: 'sum' }, `${signOf[item.kind]}${sum}`),
+      h('small', {}, state, ausd && ` · ${ausd}`, isOpen && ` · ${item.sentence}`),
     ]
   })
   const update = (next: Item | Day) => {

@@ -71,5 +71,12 @@ export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   )
 }
 
-export const amountsOf = (app: ReferenceApp, { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>) =>
-  [fiat && pair ? money(app, fiat, fiatOf(pair)) : undefined, money(app, ausd)].filter(Boolean).join(' · ')
+type Amounts = Pick<Item, 'fiat' | 'pair' | 'ausd'>
+
+/** Returns the amounts of an item, that in local money first. */
+export const amountList = (app: ReferenceApp, { fiat, pair, ausd }: Amounts): string[] => [
+  ...(fiat && pair ? [money(app, fiat, fiatOf(pair))] : []),
+  money(app, ausd),
+]
+
+export const amountsOf = (app: ReferenceApp, item: Amounts) => amountList(app, item).join(' · ')
