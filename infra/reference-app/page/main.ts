@@ -23,8 +23,9 @@ const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: ma
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests(sessionStorage)
 const pollMs = 2_000
-/** Time in ms after which the page reads the rate again. */
+/** Times in ms after which the page reads the rate again, and after which it asks again if it got none. */
 const rateMs = 300_000
+const noRateMs = 10_000
 /** Controller that is aborted when the page is built again in another language. */
 let shown = new AbortController()
 
@@ -100,14 +101,14 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   // The next poll is the retry.
   const reader = openClient({ ...target, patienceMs: 0, account, acceptedTerms })
   let rate: Priced | undefined
-  let asked = { pair: '', atMs: 0 }
+  let next = { pair: '', atMs: 0 }
   /** Asks for the rate when the last one is old, or of another country. Money is shown in AUSD while there is none. */
   const readRate = async (by: Client, me: Me) => {
     const { pair } = localOf({ me })
-    if (asked.pair === pair && performance.now() - asked.atMs < rateMs) return rate
-    asked = { pair, atMs: performance.now() }
+    if (next.pair === pair && performance.now() < next.atMs) return rate
     const answer = await by.quote(pair).catch(() => undefined)
     rate = answer && 'ok' in answer ? { pair, rate: answer.ok.rate } : undefined
+    next = { pair, atMs: performance.now() + (rate ? rateMs : noRateMs) }
     return rate
   }
   const read = async (by: Client) => {
