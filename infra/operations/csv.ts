@@ -2,4 +2,14 @@
 export const csvText = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
   [columns, ...rows].map((row) => row.map(cell).join(',')).join('\n')
 
+/** Formats records as CSV, in the order of the columns. */
+export const recordsCsv = <Column extends string>(
+  columns: readonly Column[],
+  records: readonly Readonly<Record<Column, string>>[],
+): string =>
+  csvText(
+    columns,
+    records.map((record) => columns.map((column) => record[column])),
+  )
+
 const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

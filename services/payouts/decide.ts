@@ -1,5 +1,5 @@
 import { countries } from '#shared/money/countries'
-import { feeCeil } from '#shared/money/fee'
+import { feeCeil, type QuotedFee, quotedFee } from '#shared/money/fee'
 import { money } from '#shared/money/money'
 import { toFiatFloor } from '#shared/money/rate'
 import type { ProblemMeaning } from '#shared/provider/problem'
@@ -13,14 +13,13 @@ export const payoutMaxMinor = 999_999_999_999_999n
 /** Prices a cash-out: the rupiah are rounded down, and its fee, which they are reduced by, is rounded up. */
 export function priceFloor(
   ausdMicro: bigint,
-  quote: { pair: string; rate: string; cashoutFee?: { readonly fixed: string; readonly bps: number } | undefined },
+  quote: { pair: string; rate: string; cashoutFee?: QuotedFee | undefined },
 ): { fiatMinor: bigint; feeMinor: bigint } | { refused: RefusalCode } {
   const country = countries.find(({ pair }) => pair === quote.pair)
   if (!country?.cashoutMinMinor) return { refused: 'quote_not_idr' }
   const rate = { minorPerUsd: BigInt(quote.rate), currency: country.currency }
   const worthMinor = toFiatFloor(money(ausdMicro, 'AUSD'), rate).minor
-  const { fixed, bps } = quote.cashoutFee ?? { fixed: '0', bps: 0 }
-  const feeMinor = feeCeil(worthMinor, { fixedMinor: BigInt(fixed), bps: BigInt(bps) })
+  const feeMinor = feeCeil(worthMinor, quotedFee(quote.cashoutFee))
   const fiatMinor = worthMinor - feeMinor
   return fiatMinor < country.cashoutMinMinor ? { refused: 'payout_below_minimum' } : { fiatMinor, feeMinor }
 }

@@ -47,8 +47,8 @@ export function mintQuoteId(secret: string, lock: Lock, mark: number, cashoutFee
 }
 
 /**
- * Returns the prefix of the signed text. A quote for cash-outs is signed with their fee, so that one of before a change is unknown and
- * prices nothing at another fee than it named.
+ * Returns the prefix of the signed text. A quote for cash-outs is signed with their fee, so that one of before a change is
+ * unknown and prices nothing at another fee than it named.
  */
 function prefixOf(use: Lock['use'], cashoutFee: Fee): string {
   const prefix = use === 'pay_out' ? payOutPrefix : signedPrefix

@@ -5,6 +5,13 @@ export type Fee = { readonly fixedMinor: bigint; readonly bps: bigint }
 
 export const noFee: Fee = { fixedMinor: 0n, bps: 0n }
 
+/** Fee as quotes have it. */
+export type QuotedFee = { readonly fixed: string; readonly bps: number }
+
+/** Reads the fee of a quote, which has none if it is omitted. */
+export const quotedFee = (fee: QuotedFee | undefined): Fee =>
+  fee ? { fixedMinor: BigInt(fee.fixed), bps: BigInt(fee.bps) } : noFee
+
 /** Returns the fee of an amount in smallest units, with the part in basis points rounded up. It may exceed the amount. */
 export const feeCeil = (amountMinor: bigint, { fixedMinor, bps }: Fee): bigint =>
   fixedMinor + (amountMinor * bps + 9_999n) / 10_000n

@@ -10,6 +10,9 @@ export const separators = {
   ms: [',', '.'],
 } as const satisfies Record<Language, readonly [string, string]>
 
+/** Puts a separator between each three digits: `1,234,567`. */
+export const groupDigits = (digits: string, separator: string): string => digits.replace(/\B(?=(\d{3})+$)/g, separator)
+
 /**
  * Divides by 10 to the power of `places` exactly, since digits are moved and never computed. It writes at least `shown`
  * decimals and leaves out further zeros.
@@ -19,7 +22,7 @@ export function decimalText(number: string, places: number, language: Language, 
   const [integer = '', fraction = ''] = number.split('.')
   const digits = integer.padStart(places + 1, '0')
   const point = digits.length - places
-  const whole = digits.slice(0, point).replace(/\B(?=(\d{3})+$)/g, thousands)
+  const whole = groupDigits(digits.slice(0, point), thousands)
   const rest = `${digits.slice(point)}${fraction}`.replace(/0+$/, '').padEnd(shown, '0')
   return rest === '' ? whole : `${whole}${decimal}${rest}`
 }

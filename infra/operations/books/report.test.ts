@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  accountRows,
-  csvOf,
-  reportColumns,
-  reportText,
-  unsettledColumns,
-  unsettledRows,
-} from '#infra/operations/cli/report'
+import { accountRows, reportColumns, reportText, unsettledColumns, unsettledRows } from '#infra/operations/cli/report'
+import { recordsCsv } from '#infra/operations/csv'
 import { type Database, openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { accountNames, chart } from '#shared/ledger/chart'
@@ -57,7 +51,7 @@ test('a line belongs to the day in Jakarta on which it was booked, from midnight
 test('the report of a day has the same bytes whether the totals of the books end before, within or after it', async () => {
   const texts = async () => {
     const found = await reportOf('2026-03-10')
-    return [reportText(found), csvOf(reportColumns, accountRows(found))]
+    return [reportText(found), recordsCsv(reportColumns, accountRows(found))]
   }
   const first = await texts()
   expect(first[1]).toContain('2026-03-10,final,treasury,AUSD,99.000000,0.000000,6.000000,93.000000')
@@ -85,7 +79,7 @@ test('a correction stands on the day on which it was made, and changes no earlie
 })
 
 test('the report has one row for each account in each of its assets, in fixed columns', async () => {
-  const [head, ...rows] = csvOf(reportColumns, accountRows(await reportOf('2026-03-10'))).split('\n')
+  const [head, ...rows] = recordsCsv(reportColumns, accountRows(await reportOf('2026-03-10'))).split('\n')
   expect(head).toBe(reportColumns.join(','))
   expect(head).toBe('day,status,account,asset,opening,debits,credits,closing')
   const wanted = accountNames.flatMap((account) => chart[account].assets.map((asset) => `${account},${asset}`))
@@ -167,7 +161,7 @@ describe('fiat that the provider has not settled', () => {
     expect(await listed('2026-08-15')).toEqual([])
     expect(await reportOf('2026-08-12')).toEqual(twelfth)
     expect(reportText(twelfth)).toContain('IDR  expected 2026-08-14: 1,625,000 of 1 payment, 0.000000 AUSD given')
-    expect(csvOf(unsettledColumns, unsettledRows(twelfth))).toBe(
+    expect(recordsCsv(unsettledColumns, unsettledRows(twelfth))).toBe(
       'day,status,item,account,asset,received,expected,ausd_given\n2026-08-12,final,pay_slow,provider_id,IDR,1625000,2026-08-14,0.000000',
     )
   })

@@ -54,7 +54,10 @@ function ending({ items, breaks, closed }: Sheet): string {
     : `nothing in progress, no breaks; ${counted(items.length, 'item')} owed`
 }
 
-/** Returns what the payments of a day cost against the spread and the users' fees that they earned. Provider fees are booked when the provider reports them. */
+/**
+ * Returns what the payments of a day cost against the spread and the users' fees that they earned. The provider's fees are
+ * booked when it reports them.
+ */
 export function dayLine({ asset, earned, feesEarned, fees, transactions }: DayResult): string {
   const users = feesEarned === 0n ? '' : ` and ${amountText(feesEarned, asset)} of fees`
   const each = transactions === 0 ? '' : `, ${amountText(fees / BigInt(transactions), asset)} for each`

@@ -1,5 +1,5 @@
 import { type CommandLine, type CommandResult, reading } from '#infra/operations/cli/command'
-import { csvText } from '#infra/operations/csv'
+import { recordsCsv } from '#infra/operations/csv'
 import { nowOf } from '#infra/operations/predicates'
 import { counted } from '#infra/operations/text'
 import { isWallet } from '#infra/operations/timeline/find'
@@ -114,11 +114,7 @@ const names = Object.keys(itemColumns)
 const rowOf = (item: ListedItem) =>
   Object.fromEntries(Object.entries(itemColumns).map(([name, of]) => [name, of(item)]))
 
-export const itemsCsv = (items: readonly ListedItem[]): string =>
-  csvText(
-    names,
-    items.map((item) => Object.values(itemColumns).map((of) => of(item))),
-  )
+const itemsCsv = (items: readonly ListedItem[]): string => recordsCsv(names, items.map(rowOf))
 
 const usersOf = (items: readonly ListedItem[]) => Map.groupBy(items, ({ wallet }) => wallet)
 

@@ -1,7 +1,7 @@
 import { type DayReport, periodOf, readDayReport, type Unsettled } from '#infra/operations/books/report'
 import { dayLine } from '#infra/operations/cli/books'
 import { type CommandResult, reading } from '#infra/operations/cli/command'
-import { csvText } from '#infra/operations/csv'
+import { recordsCsv } from '#infra/operations/csv'
 import { counted } from '#infra/operations/text'
 import { amountText, plainAmount } from '#shared/money/text'
 
@@ -40,7 +40,7 @@ export const report = reading({
     const found = await readDayReport(sql, day, periodOf(day)!)
     if (!found) return { text: `${day} has not begun`, data: { day }, ok: false }
     const [accounts, unsettled] = [accountRows(found), unsettledRows(found)]
-    const csv = options.unsettled ? csvOf(unsettledColumns, unsettled) : csvOf(reportColumns, accounts)
+    const csv = options.unsettled ? recordsCsv(unsettledColumns, unsettled) : recordsCsv(reportColumns, accounts)
     return { text: options.csv ? csv : reportText(found), data: { ...found, accounts, unsettled }, ok: true }
   },
 })
@@ -70,12 +70,6 @@ export const unsettledRows = ({ day, status, unsettled }: DayReport): UnsettledR
     expected: expected ?? '',
     ausd_given: plainAmount(ausdGiven, 'AUSD'),
   }))
-
-export const csvOf = <Column extends string>(columns: readonly Column[], rows: readonly Row<Column>[]): string =>
-  csvText(
-    columns,
-    rows.map((row) => columns.map((column) => row[column])),
-  )
 
 /** Sums the unsettled fiat by asset and expected day. */
 function unsettledLines(unsettled: readonly Unsettled[]): string[] {

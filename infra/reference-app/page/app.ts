@@ -40,11 +40,14 @@ export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
 export const money = ({ language }: ReferenceApp, minor: string, currency: Currency = 'AUSD') =>
   moneyText(minor, currency, language)
 
+/** Writes what AUSD (10⁻⁶) is worth in the user's currency. Undefined without a rate. */
+export const localWorth = (app: ReferenceApp, micro: string, rounding: 'down' | 'up'): string | undefined =>
+  app.rate && money(app, fiatFor(micro, app.rate, rounding), fiatOf(app.rate.pair))
+
 /** Writes AUSD (10⁻⁶) in the user's currency first: `about Rp 164,130 (10.00 AUSD)`. Without a rate it writes the AUSD. */
 export function worth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' = 'down'): string {
-  const { rate, t } = app
-  const ausd = money(app, micro)
-  return rate ? t.about(money(app, fiatFor(micro, rate, rounding), fiatOf(rate.pair)), ausd) : ausd
+  const [local, ausd] = [localWorth(app, micro, rounding), money(app, micro)]
+  return local === undefined ? ausd : app.t.about(local, ausd)
 }
 
 /** Writes a time as the service's sentences do, in the zone of the user's country. */

@@ -1,11 +1,11 @@
 import type { PostQuote } from '#shared/api/quotes'
 import type { RouteAnswer } from '#shared/api/route'
 import { type Language, languages, locales } from '#shared/language/language'
-import { feeCeil } from '#shared/money/fee'
+import { feeCeil, quotedFee } from '#shared/money/fee'
 import { type Currency, decimals, money } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
 import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
-import { decimalText, separators, signs } from '#shared/money/text'
+import { decimalText, groupDigits, separators, signs } from '#shared/money/text'
 
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }
 
@@ -61,8 +61,7 @@ export function groupedText(last: string, text: string, currency: Currency, lang
 
 function grouped(text: string, group: string, decimal: string): string {
   const [whole = '', ...fraction] = text.split(decimal)
-  const digits = whole.replaceAll(group, '')
-  return [digits.replace(/\B(?=(\d{3})+$)/g, group), ...fraction].join(decimal)
+  return [groupDigits(whole.replaceAll(group, ''), group), ...fraction].join(decimal)
 }
 
 export const amountExample = (currency: Currency, language: Language): string =>
@@ -106,8 +105,7 @@ export function cashoutFor(
   quote: Priced & Pick<RouteAnswer<typeof PostQuote>, 'cashoutFee'>,
 ): { readonly fee: string; readonly fiat: string } {
   const worthMinor = BigInt(fiatFor(micro, quote, 'down'))
-  const { fixed, bps } = quote.cashoutFee ?? { fixed: '0', bps: 0 }
-  const feeMinor = feeCeil(worthMinor, { fixedMinor: BigInt(fixed), bps: BigInt(bps) })
+  const feeMinor = feeCeil(worthMinor, quotedFee(quote.cashoutFee))
   return { fee: `${feeMinor}`, fiat: `${worthMinor > feeMinor ? worthMinor - feeMinor : 0n}` }
 }
 

@@ -23,8 +23,8 @@ export async function placeOrder<Q extends Question>(
 type UnderTerms = typeof TopupCreate | typeof CashoutCreate | typeof SendCreate
 
 /**
- * Sends an order that needs accepted terms. The owner decides, because it answers a repeat of an order that it has, whatever the terms
- * say now. Verbs that repay a debt do not ask: it must always be payable.
+ * Sends an order that needs accepted terms. The owner decides, because it answers a repeat of an order that it has, whatever
+ * the terms say now. Verbs that repay a debt do not ask: it must always be payable.
  */
 export async function placeUnderTerms<Q extends UnderTerms>(
   { ask, terms }: Pick<Context, 'ask' | 'terms'>,

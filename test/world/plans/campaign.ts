@@ -11,6 +11,7 @@ import { searchedIn } from '../audit/leaks'
 import { checkedOut } from '../drivers/older'
 import { endPending, play, type Scene } from '../drivers/play'
 import { chanceOf, keyOf, openWorld, type World } from '../drivers/stack'
+import type { Entry } from '../evidence'
 import { afterCredit, type Fate, fates } from '../fates'
 import { faultsWith, targetOf } from '../faults'
 import type { Options } from '../options'
@@ -95,13 +96,17 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   await world.heal()
   await Promise.all(living)
   await endPending(world.outside)
+  const evidenceOf = async (entries: readonly Entry[], whole?: readonly Person[]) => ({
+    ...(await world.evidence(record, entries, whole)),
+    calms,
+  })
   const judged = await quietly(
     everybody,
-    async (entries) => audit({ ...(await world.evidence(record, entries)), calms }),
+    async (entries) => audit(await evidenceOf(entries)),
     options.quietSeconds * 1_000,
   )
   const quietMs = performance.now() - quietFrom
-  const evidence = { ...(await world.evidence(record, judged.entries, everybody)), calms }
+  const evidence = await evidenceOf(judged.entries, everybody)
   const verdict = audit(evidence)
   return { options, record, happened, verdict, quietMs, last: judged.last, searched: searchedIn(evidence.written) }
 }

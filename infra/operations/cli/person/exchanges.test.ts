@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
+import { recordsCsv } from '#infra/operations/csv'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
-import { exchangeColumns, exchangeRows, exchangesCsv, readExchanges } from './exchanges'
+import { exchangeColumns, exchangeRows, readExchanges } from './exchanges'
 
 let server: ScratchPostgres
 let owner: Sql
@@ -126,7 +127,7 @@ test('a year begins at midnight in the country of the money', async () => {
 })
 
 test('the file has fixed columns, and says whether its year is over', async () => {
-  const [head, line] = exchangesCsv(await fileOf('2024')).split('\n')
+  const [head, line] = recordsCsv(exchangeColumns, await fileOf('2024')).split('\n')
   expect(head).toBe(exchangeColumns.join(','))
   expect(head).toBe(
     'year,status,time,kind,item,event,currency,fiat_paid,fiat_received,ausd_paid,ausd_received,rate,fee,fee_currency',

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { commitsWithin } from '#infra/operations/books/span'
 import { type CommandResult, reading } from '#infra/operations/cli/command'
 import { walletFault } from '#infra/operations/cli/person/wallet'
-import { csvText } from '#infra/operations/csv'
+import { recordsCsv } from '#infra/operations/csv'
 import { counted } from '#infra/operations/text'
 import { column, countryBy } from '#shared/money/countries'
 import { namedDayStartMs, zonedText } from '#shared/money/day'
@@ -66,7 +66,7 @@ export const exchanges = reading({
   read: async ({ words: [wallet = ''], options }, { sql }): Promise<CommandResult> => {
     const found = await readExchanges(sql, wallet.toLowerCase(), String(options.year))
     const rows = exchangeRows(found)
-    const text = options.csv ? exchangesCsv(rows) : exchangesText(found, rows)
+    const text = options.csv ? recordsCsv(exchangeColumns, rows) : exchangesText(found, rows)
     return { text, data: { wallet, year: found.year, status: found.status, exchanges: rows }, ok: true }
   },
 })
@@ -150,12 +150,6 @@ export const exchangeRows = ({ year, status, exchanges: listed }: Year): Exchang
 
 const isNone = (amount: string) => /^[0.]+$/.test(amount)
 const aboveZero = (amount: bigint) => (amount > 0n ? amount : 0n)
-
-export const exchangesCsv = (rows: readonly ExchangeRow[]): string =>
-  csvText(
-    exchangeColumns,
-    rows.map((row) => exchangeColumns.map((name) => row[name])),
-  )
 
 function exchangesText({ year, status }: Year, rows: readonly ExchangeRow[]): string {
   const lines = rows.map((row) => {

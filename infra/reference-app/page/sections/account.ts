@@ -1,9 +1,8 @@
 import { type Activity, type Item, okOf } from '#shared/client/client'
 import { kindTexts } from '#shared/language/receipt'
-import { fiatOf } from '#shared/money/pair'
-import { money, type PageSection, type ReferenceApp, time, worth } from '../app'
+import { localWorth, money, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { copyButton, facts, field, h, liveContent, select } from '../dom'
-import { fiatFor, millisecondsOf, percentText } from '../format'
+import { millisecondsOf, percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
 import { amountsOf } from './offer'
@@ -14,10 +13,9 @@ type Shown = Pick<ReferenceApp, 'me' | 'rate'> & Pick<Activity, 'inFlight'> & { 
 
 /** Shows AUSD (10⁻⁶) at a glance: the user's currency large, the AUSD small. */
 function glance(app: ReferenceApp, micro: string, rounding: 'down' | 'up'): HTMLElement {
-  const { rate } = app
-  if (!rate) return h('p', { class: 'glance' }, money(app, micro))
-  const local = money(app, fiatFor(micro, rate, rounding), fiatOf(rate.pair))
-  return h('p', { class: 'glance' }, h('strong', {}, local), h('small', {}, money(app, micro)))
+  const [local, ausd] = [localWorth(app, micro, rounding), money(app, micro)]
+  if (local === undefined) return h('p', { class: 'glance' }, ausd)
+  return h('p', { class: 'glance' }, h('strong', {}, local), h('small', {}, ausd))
 }
 
 export function accountSection(app: ReferenceApp): PageSection {
