@@ -9,6 +9,7 @@ import { cancelRoutes } from './routes/cancel'
 import { accountCheckRoute, cashoutsRoute } from './routes/cashouts'
 import { configRoute } from './routes/config'
 import { docsRoutes } from './routes/docs'
+import { eventsRoute } from './routes/events'
 import { exportRoute } from './routes/export'
 import { guideRoutes } from './routes/guide'
 import { healthRoutes } from './routes/health'
@@ -31,6 +32,7 @@ const routes = [
   verificationRoute,
   activityRoute,
   activityItemRoute,
+  eventsRoute,
   receiptRoute,
   statementRoute,
   exportRoute,

@@ -25,6 +25,15 @@ export const GetActivity = route({
   ),
 })
 
+/** Tells of changes, as server-sent events. */
+export const GetEvents = route({
+  method: 'GET',
+  path: '/me/events',
+  access: 'signed',
+  body: null,
+  answer: Type.String(),
+})
+
 export const GetActivityItem = route({
   method: 'GET',
   path: '/me/activity/:id',

@@ -15,6 +15,7 @@ import { GetRecord } from '#shared/api/record'
 import type { BodyOf, Route, RouteAnswer } from '#shared/api/route'
 import { GetReceipt, GetStatement } from '#shared/api/statement'
 import { acceptedTermsHeader } from '#shared/api/terms'
+import { type Watching, watchChanges } from '#shared/client/changes'
 import { type ClientTarget, exchange } from '#shared/client/exchange'
 import { type Answered, okOf } from '#shared/client/refusal'
 import { openSession, type SessionStore, type Signer } from '#shared/client/session'
@@ -149,6 +150,8 @@ export function openClient(
     checkAccount: (body: BodyOf<typeof PostAccountCheck>) => signed(PostAccountCheck, body),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
+    /** Calls `onChange` at once and after each change of `me` or `activity`, until the signal fires. Never throws. */
+    watch: (onChange: () => void, watching: Watching) => watchChanges(place, session, onChange, watching),
     /** Waits until an item is no longer in flight. */
     waitFor: (id: string, patience?: Patience) => waitForItem(async () => okOf(await item(id)), id, patience),
     /** Waits for a condition of the account, such as `(me) => me.verified && me.balance.native !== '0'`. */

@@ -139,7 +139,10 @@ async function send(gateway: string, { method, path, headers, body }: Ask): Prom
       ...(body === undefined ? {} : { body: body as string }),
     })
     const { status } = answer
-    return { status, code: answer.headers.get('x-error-code'), text: await answer.text() }
+    const code = answer.headers.get('x-error-code')
+    if (answer.headers.get('content-type') !== 'text/event-stream') return { status, code, text: await answer.text() }
+    await answer.body?.cancel()
+    return { status, code, text: '' }
   } catch (error) {
     // Bun refuses to send some hostile requests, and the server may close the connection.
     return { status: 0, code: null, text: (error as Error).message }

@@ -134,6 +134,29 @@ describe('over a network that loses the first response to every request', () => 
   })
 })
 
+test('an app that reads only when it is told of a change sees its top-up credited', async () => {
+  const app = openClient({ baseUrl: stack.info.gateway, account: person.account })
+  const quote = okOf(await app.quote('USD/IDR'))
+  const { paymentId } = okOf(await app.topUp({ amount: '500000', method: 'qr', quoteId: quote.id }))
+  const seen: string[] = []
+  const shown = Promise.withResolvers<void>()
+  const credited = Promise.withResolvers<void>()
+  const left = new AbortController()
+  const read = async () => {
+    const { status } = okOf(await app.item(paymentId))
+    if (seen.at(-1) !== status) seen.push(status)
+    shown.resolve()
+    if (status === 'credited') credited.resolve()
+  }
+  const watching = app.watch(() => void read().catch(credited.reject), { signal: left.signal })
+  await shown.promise
+  await outsideOf(stack.info).pay(paymentId, 'QRIS')
+  await credited.promise
+  left.abort()
+  await watching
+  expect([seen[0], seen.at(-1)]).toEqual(['awaiting_payment', 'credited'])
+})
+
 describe('a refusal', () => {
   test('has a code of the closed list, the sentence and the id of its request', async () => {
     const quoteId = crypto.randomUUID()

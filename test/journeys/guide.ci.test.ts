@@ -41,12 +41,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const runMs = 100_000
 
-/** Runs a file as its reader does; `onSaid` gets the output early. */
+/** Runs a file as its reader does; `onSaid` gets the output early, and a function that asks the program to end. */
 async function run(
   name: string,
   words: string[] = [],
   more: Record<string, string> = {},
-  onSaid: (soFar: string) => void = () => {},
+  onSaid: (soFar: string, end: () => void) => void = () => {},
 ) {
   const program = name.endsWith('.sh')
     ? ['bash', '-eu', '-o', 'pipefail', join(examplesDir, name)]
@@ -62,7 +62,7 @@ async function run(
   let said = ''
   for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
     said += part
-    onSaid(said)
+    onSaid(said, () => child.kill('SIGTERM'))
   }
   if ((await child.exited) !== 0) throw new Error(`${name} failed: ${await complaining}${said}`)
   return said
@@ -126,6 +126,11 @@ describe('a reader of the guide', () => {
     expect(await run('wait.sh', [], await session())).toContain(paymentId)
     await run('pay.sh', [], { PAYMENT_ID: paymentId })
     expect(await run('wait.ts', [paymentId])).toStartWith('topup credited: ')
+  })
+
+  test('is told of changes, and reads the list when told', async () => {
+    const said = await run('watch.ts', [], {}, (soFar, end) => soFar.includes('\n') && end())
+    expect(said).toContain('topup credited')
   })
 
   test('draws from the contract', async () => {

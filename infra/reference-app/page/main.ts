@@ -22,7 +22,8 @@ import { isKey, keyOf, signIn } from './wallet'
 const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests(sessionStorage)
-const pollMs = 2_000
+/** Interval in ms at which the page reads everything although nothing has changed, so that it notices an outage. */
+const refreshMs = 15_000
 /** Times in ms after which the page reads the rate again, and after which it asks again if it got none. */
 const rateMs = 300_000
 const noRateMs = 10_000
@@ -146,7 +147,10 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   }
   if (signal.aborted) return
   showPlaces(app, shownPlaces, { main, nav, lost })
-  const timer = setInterval(() => document.hidden || void refresh(), pollMs)
+  const refreshShown = () => document.hidden || void refresh()
+  document.addEventListener('visibilitychange', refreshShown, { signal })
+  void client.watch(refreshShown, { signal })
+  const timer = setInterval(refreshShown, refreshMs)
   signal.addEventListener('abort', () => clearInterval(timer))
 }
 

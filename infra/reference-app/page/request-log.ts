@@ -91,7 +91,9 @@ export function recording(report: (exchange: LoggedRequest) => void): Fetch {
     }
     report(asked)
     const response = await fetch(url, init)
-    report({ ...asked, status: response.status, answer: await response.clone().text() })
+    const type = response.headers.get('content-type')
+    const answer = type === 'text/event-stream' ? type : await response.clone().text()
+    report({ ...asked, status: response.status, answer })
     return response
   }
 }

@@ -53,6 +53,6 @@ export const isPreflight = (request: Request) =>
 export const preflightHeaders: HeaderValues = {
   'access-control-allow-methods': 'GET, POST',
   'access-control-allow-headers':
-    'Accept-Language, Accepted-Terms, Authorization, Content-Type, If-None-Match, X-Request-Id',
+    'Accept-Language, Accepted-Terms, Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Request-Id',
   'access-control-max-age': '600',
 }

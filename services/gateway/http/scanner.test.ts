@@ -60,8 +60,11 @@ async function faultsOf(response: Response): Promise<string[]> {
   const faults = status >= 500 ? [`status ${status}`] : []
   for (const name of ['x-request-id', 'x-content-type-options', 'x-frame-options', 'content-security-policy'])
     if (!headers.get(name)) faults.push(`no ${name}`)
+  if (status < 400) {
+    await response.body?.cancel()
+    return faults
+  }
   const text = await response.text()
-  if (status < 400) return faults
   if (!headers.get('x-error-code')) faults.push('no x-error-code')
   const body = JSON.parse(text) as Record<string, unknown>
   if (Object.keys(body).join() !== 'error' || typeof body.error !== 'string') faults.push(`body ${text}`)
@@ -85,6 +88,7 @@ const routes = [
   '/me/activity',
   '/me/activity/1',
   '/me/activity/1/receipt',
+  '/me/events',
   '/me/statement',
   '/topups/1/cancel',
   '/settlements/1/cancel',

@@ -45,6 +45,7 @@ const interfaceRoutes = [
   'get /me/activity',
   'get /me/activity/{id}',
   'get /me/activity/{id}/receipt',
+  'get /me/events',
   'get /me/export',
   'get /me/statement',
   'get /ready',
@@ -236,7 +237,7 @@ test('the operations whose responses have sentences name their language', () => 
 })
 
 describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
-  test('has a summary, a tag, a 200 response, and bodies in JSON, CSV or HTML', () => {
+  test('has a summary, a tag, a 200 response, and bodies in JSON, CSV, HTML or events', () => {
     expect(op.summary.length).toBeGreaterThan(5)
     expect(op.tags).toHaveLength(1)
     expect(op.responses).toHaveProperty('200')
@@ -244,7 +245,7 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
     const bodies = [op.requestBody, ...Object.values(op.responses)]
     for (const body of bodies)
       for (const type of Object.keys(body?.content ?? {}))
-        expect(['application/json', 'text/csv', 'text/html']).toContain(type)
+        expect(['application/json', 'text/csv', 'text/html', 'text/event-stream']).toContain(type)
   })
   test('declares the parameters of its path', () => {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)

@@ -4,13 +4,13 @@ import { tokenMatcher } from '#shared/api/console-token'
 import { textIn } from '#shared/language/catalogue'
 import { ConsoleAttention, ConsoleItem } from '#shared/messages/operations'
 import type { App } from '../app'
+import { sseResponse } from '../http/sse'
 import { readTarget } from '../http/target'
 import type { PageFeed } from './feed'
 import { pageFiles, securityHeaders } from './files'
 import { checkOrigin, tokenIn } from './origin-check'
 import { answerOperatorQuestion, type OperatorAnswer } from './questions'
 import type { SandboxControls } from './sandbox'
-import { sseResponse } from './sse'
 
 /** Parts of the console. It reads nothing itself: `operations` answers. */
 type ConsoleParts = {
@@ -65,7 +65,7 @@ function routesOf(parts: ConsoleParts): (method: string, path: string) => Route 
   const tokenOf = (request: Request) => ({ token: tokenIn(request) })
   const fixed = new Map<string, Route>([
     ['GET /console/about', () => Response.json({ sandbox: sandbox !== undefined })],
-    ['GET /console/live', (request) => sseResponse(leaving, (push) => feed.watch(tokenIn(request), push))],
+    ['GET /console/live', (request) => sseResponse(leaving, ({ push }) => feed.watch(tokenIn(request), push))],
     [
       'GET /console/attention',
       async (request) => answerOf(await answerOperatorQuestion(ask(ConsoleAttention, tokenOf(request), answerMs), log)),

@@ -3,8 +3,8 @@ import type { Bus } from '#platform/bus/open'
 import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { ConsoleWatch, type FeedEvent, feedSubject, type Recent } from '#shared/messages/operations'
+import type { SsePush } from '../http/sse'
 import { answerOperatorQuestion } from './questions'
-import type { SsePush } from './sse'
 
 export type PageFeed = {
   /** Passes events on until the returned function is called. Sends `deaf` while the feed is not live. */

@@ -15,6 +15,7 @@ const routes: readonly [method: string, path: string, subject: string | undefine
   ['GET', '/me', 'chain.account'],
   ['GET', '/me/activity', 'payments.activity'],
   ['GET', `/me/activity/pay_${'x'.repeat(22)}`, 'payments.item'],
+  ['GET', '/me/events', 'chain.account'],
   ['GET', '/me/export', 'payments.person.read'],
   ['GET', '/me/statement', 'indexer.statement'],
   ['GET', `/me/activity/pay_${'x'.repeat(22)}/receipt`, 'payments.item'],

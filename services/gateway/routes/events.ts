@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { Elysia } from 'elysia'
+import { toUnixSeconds } from '#platform/clock'
+import { GetEvents } from '#shared/api/activity'
+import { ChainAccount, ChainActivity } from '#shared/messages/chain'
+import { PaymentsActivity } from '#shared/messages/payments'
+import { PayoutsActivity } from '#shared/messages/payouts'
+import type { Context } from '../context'
+import { type Look, watch } from '../events/watch'
+import { inTime } from '../http/deadline'
+import { okOf } from '../http/failure'
+import { openPlaces } from '../http/limit'
+import { sseHeaders, sseResponse } from '../http/sse'
+import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
+import { parseSession } from '../sign-in/session'
+
+/** Longest life of a stream, in ms. The session is checked again when the client reconnects. */
+const lifeMs = 10 * 60_000
+/** Most streams of a wallet. One more ends the oldest, so that a client that lost its connection is never refused. */
+const perWalletMax = 5
+/** Most streams of this instance, which ask other services every few seconds. */
+const streamsMax = 2_000
+/** Items of each kind in which a change is noticed; later changes of older ones are rare. */
+const itemsLooked = 20
+
+export const eventsRoute = (context: Context, access: Access) => {
+  const { leaving, log, clock } = context
+  const places = openPlaces(streamsMax)
+  /** Functions that end the streams of a wallet, oldest first. */
+  const open = new Map<string, Set<() => void>>()
+  const add = (wallet: string, close: () => void) => {
+    const own = open.get(wallet) ?? new Set()
+    open.set(wallet, own)
+    const [oldest] = own
+    if (own.size >= perWalletMax) oldest?.()
+    own.add(close)
+    return () => {
+      own.delete(close)
+      if (own.size === 0 && open.get(wallet) === own) open.delete(wallet)
+    }
+  }
+  return new Elysia().use(access).get(
+    GetEvents.path,
+    async ({ request, wallet }) => {
+      const look = () => lookAt(context, wallet)
+      const first = await inTime(look(), 'the account')
+      const read = parseSession(request.headers.get('authorization'), toUnixSeconds(clock()))
+      const sessionMs = 'session' in read ? read.session.until * 1_000 - clock() : 0
+      // The router would read the body of a response to HEAD to its end.
+      if (request.method === 'HEAD') return new Response(null, { headers: sseHeaders })
+      const leave = places.enter()
+      return sseResponse(AbortSignal.any([leaving, request.signal]), ({ push, close }) => {
+        const remove = add(wallet, close)
+        const end = setTimeout(close, Math.min(lifeMs, sessionMs))
+        const stop = watch({ look, push, log }, first, request.headers.get('last-event-id'))
+        return () => {
+          clearTimeout(end)
+          stop()
+          remove()
+          leave()
+        }
+      })
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Be told of changes of the account',
+        description:
+          'Server-sent events. `changed` says that `GET /me` or `GET /me/activity` has something new: read them again. ' +
+          'It is sent at once if `Last-Event-ID` does not name the current state, within two seconds while an item is ' +
+          'in flight, and otherwise within fifteen. The stream ends with the session and after ten minutes at most: ' +
+          'connect again with the last `id`. A wallet has at most five streams; another one ends the oldest.',
+        tag: 'account',
+        security: 'session',
+        parameters: [lastEventId],
+        ok: {
+          description: 'Events until the stream ends. A line that begins with a colon is a sign of life.',
+          text: { 'text/event-stream': 'id: mBm0Tq7Kc1\nevent: changed\ndata: {}\n\n' },
+        },
+        errors: [401, 429, 503],
+      }),
+    },
+  )
+}
+
+const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: '`id` of the last event that the app has handled.',
+  schema: { type: 'string' },
+}
+
+/** Reads what the account and its activity show. Throws unless all owners respond. */
+async function lookAt({ ask, users }: Pick<Context, 'ask' | 'users'>, wallet: `0x${string}`): Promise<Look> {
+  const asked = { wallet, limit: itemsLooked }
+  const [account, user, ...lists] = await Promise.all([
+    ask(ChainAccount, { wallet }),
+    users.find(wallet),
+    ask(PaymentsActivity, asked),
+    ask(PayoutsActivity, asked),
+    ask(ChainActivity, asked),
+  ])
+  const { blockNumber, blockTime, ...state } = okOf(account)
+  const activity = lists.map(okOf)
+  const shown = JSON.stringify([state, user, activity])
+  return {
+    tag: createHash('sha256').update(shown).digest('base64url').slice(0, 16),
+    isInFlight: activity.some(({ inFlight }) => inFlight.length > 0),
+  }
+}

@@ -1,0 +1,65 @@
+import { afterEach, expect, test } from 'bun:test'
+import { openClient } from '#shared/client/client'
+
+const account = {
+  address: '0xAb' as const,
+  signMessage: async () => '0x5160' as const,
+  signTypedData: async () => '0x5160' as const,
+}
+
+const streamOf = (...parts: readonly string[]) =>
+  new Response(parts.join(''), { headers: { 'content-type': 'text/event-stream' } })
+
+/** Watches until `count` calls, with a service that gives these answers in turn. */
+async function watched(count: number, answers: readonly (() => Response)[], everyMs?: number) {
+  const stop = new AbortController()
+  const sent: Record<string, string>[] = []
+  const client = openClient({
+    baseUrl: 'https://service.example',
+    account,
+    fetch: async (_, { headers }) => {
+      sent.push(headers as Record<string, string>)
+      return (answers[sent.length - 1] ?? (() => Response.error()))()
+    },
+  })
+  let calls = 0
+  const onChange = () => {
+    calls += 1
+    if (calls >= count) stop.abort()
+  }
+  await client.watch(onChange, { signal: stop.signal, ...(everyMs && { everyMs }) })
+  return { calls, sent }
+}
+
+const { Response: streaming } = globalThis
+afterEach(() => void Object.assign(globalThis, { Response: streaming }))
+
+test('the client tells of each change, and names the last one when it connects again', async () => {
+  const { calls, sent } = await watched(4, [
+    () =>
+      streamOf(
+        ': still here\n\nid: a\nevent: changed\ndata: {}\n\n',
+        'id: b\nevent: changed\ndata: {}\n\nid: c\nevent',
+      ),
+    () => streamOf('id: c\nevent: changed\ndata: {}\n\n'),
+  ])
+  expect(calls).toBe(4)
+  expect(sent.map((headers) => headers['last-event-id'])).toEqual([undefined, 'b'])
+})
+
+test('the client connects again after an error page and a lost connection', async () => {
+  const { sent } = await watched(2, [
+    () => new Response('bad gateway', { status: 502 }),
+    () => {
+      throw new Error('connection lost')
+    },
+    () => streamOf('id: a\nevent: changed\ndata: {}\n\n'),
+  ])
+  expect(sent).toHaveLength(3)
+})
+
+test('where responses cannot be read while they arrive, the client asks its caller to read at intervals', async () => {
+  Object.assign(globalThis, { Response: class {} })
+  const { calls, sent } = await watched(3, [], 1)
+  expect([calls, sent]).toEqual([3, []])
+})
