@@ -137,14 +137,17 @@ export const conditions: readonly Condition[] = [
     cause: 'an operation waits for longer than its limit',
     alerts: ['StateTooLong'],
     begin: async ({ stack }) => {
+      await operate(stack, 'pause', 'relaying', ...because)
       await query(
         stack,
         `insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash,
-          leaves_micro, state, not_before, created_at)
-        values ('stuck', 'drip', 'stuck', '0x' || repeat('5', 40), '{}', '', 0, 'waiting',
-          now() + interval '1 hour', now() - interval '1 day')`,
+          leaves_micro, state, created_at)
+        values ('stuck', 'drip', 'stuck', '0x' || repeat('5', 40), '{}', '', 0, 'waiting', now() - interval '1 day')`,
       )
-      return () => query(stack, "delete from chain_relayer.operation where id = 'stuck'")
+      return async () => {
+        await query(stack, "delete from chain_relayer.operation where id = 'stuck'")
+        await operate(stack, 'resume', 'relaying', ...because)
+      }
     },
   },
   {
