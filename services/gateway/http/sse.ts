@@ -8,7 +8,12 @@ export type SseStream = {
   readonly close: () => void
 }
 
-export const sseHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+/** Headers of a stream. The last one keeps nginx from holding events back. */
+export const sseHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+}
 
 /** Interval of heartbeats, in ms. Proxies and this server close a connection that is idle for about a minute. */
 const beatMs = 15_000
