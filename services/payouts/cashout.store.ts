@@ -71,7 +71,8 @@ export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashou
 
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
-const undone: CashoutState[] = ['expired', 'failed', 'returned']
+/** States of cash-outs that count for no limit. AUSD that goes back is among them: it pays no bank, and would use up the limits of others. */
+const undone: CashoutState[] = ['expired', 'failed', 'returning', 'returned']
 
 const totals = {
   micro: sql<string>`coalesce(sum(${cashouts.ausdMicro})

@@ -201,6 +201,17 @@ describe('security: a cash-out whose transfer only code of its wallet accepts', 
       expect(await fixture.sent(ids[2]!)).toContain('relay.return')
     })
 
+    test('counts for no limit while its AUSD goes back, because it arrived above the limit or after the cash-out failed', async () => {
+      byContract()
+      const [first, late] = (await createMany(2)) as [string, string]
+      const above = (await fixture.create(asked('6600000999', 2n * payoutMicro))).ok!.payoutId
+      await fixture.relayed('take', late, 'balance_too_low')
+      expect(await take([first, above, late])).toEqual(['taken', 'limit_of_all', 'taken_late'])
+      byKey()
+      expect(await create()).toHaveProperty('ok')
+      expect(await create()).toEqual({ refused: 'day_limit_of_all_reached' })
+    })
+
     test('counts for all wallets on the day on which it was asked for, also if its AUSD arrives after midnight', async () => {
       byContract()
       const ids = await createMany(3)

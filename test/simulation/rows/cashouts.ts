@@ -106,7 +106,7 @@ export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
   inProgress: 0,
   micro: rowsOf(tx)
     .cashouts.by('wallet', wallet)
-    .filter(({ state }) => !['expired', 'failed', 'returned'].includes(state))
+    .filter(({ state }) => !['expired', 'failed', 'returning', 'returned'].includes(state))
     .reduce((sum, { ausdMicro }) => sum + ausdMicro, 0n),
   pausedSince: null,
 })
