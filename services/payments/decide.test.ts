@@ -244,6 +244,13 @@ describe('a settlement of which only a part is still owed', () => {
     expect(remainderFloor(reduced.counted)).toBe(owedMicro)
   })
 
+  test.each([3_076_923n, 3_076_924n, 10n ** 12n])(
+    'stays as it is if %p are owed, as much as it gives or more',
+    (owedMicro) => {
+      expect(reducedTo(receiptOf({}), owedMicro)).toEqual(receiptOf({}))
+    },
+  )
+
   test('gives nothing if nothing is owed', () => {
     expect(reducedTo(receiptOf({}), 0n)).toBeUndefined()
   })

@@ -88,8 +88,8 @@ export function countedOf(payment: PaymentFacts, { paidMinor }: Pick<Charge, 'pa
 }
 
 /**
- * Reduces a settlement to the debt that is still owed (`owedMicro`, 10⁻⁶ AUSD, less than it gives): the rest, which may not
- * become collateral, waits for an operator. Returns undefined if nothing is owed.
+ * Reduces a settlement to the debt that is still owed (`owedMicro`, 10⁻⁶ AUSD): the rest, which may not become collateral,
+ * waits for an operator. A settlement that gives less than is owed stays as it is. Returns undefined if nothing is owed.
  */
 export function reducedTo(
   receipt: Extract<Receipt, { next: 'paid' }>,
@@ -97,6 +97,8 @@ export function reducedTo(
 ): Extract<Receipt, { next: 'paid' }> | undefined {
   if (owedMicro === 0n) return undefined
   const { onchainMicro, counted, late } = receipt
+  // guard: a settlement repays no more of a debt than was paid
+  if (owedMicro >= onchainMicro) return receipt
   const { fiatMinor, refundedMinor, restMinor, restRefundedMinor } = counted
   const promisedMicro = counted.promisedMicro ?? late?.promisedMicro ?? counted.ausdMicro
   const leftMinor = fiatMinor - refundedMinor

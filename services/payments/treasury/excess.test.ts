@@ -164,6 +164,21 @@ describe('security: money for a checkout that ended on an earlier day', () => {
   })
 })
 
+// guard: a settlement repays no more of a debt than was paid
+test('security: money for a replaced checkout repays no more of a debt that has grown than was paid', async () => {
+  fixture.chain.owedForDay = '0'
+  const wallet = newWallet()
+  const id = await opened(wallet)
+  fixture.chain.drawn = '5000000'
+  const newer = await opened(wallet)
+  await fixture.becomes(id, { state: 'replaced' })
+  limits(5_000_000n)
+  await pay(id)
+  const paid = await fixture.becomes(id, { state: 'paid' })
+  expect(paid).toMatchObject({ onchainMicro: 3_000_000n, ausdMicro: 3_000_000n, fiatMinor: 48_750n, overpaidMinor: 0n })
+  expect(await fixture.row(newer)).toMatchObject({ state: 'awaiting_payment' })
+})
+
 describe('security: a debt that is repaid before its checkout is paid', () => {
   const shrunk = async (drawn: string, channel = 'QRIS') => {
     const wallet = newWallet()
