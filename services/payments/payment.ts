@@ -171,6 +171,9 @@ export const statesWith = (fact: Exclude<keyof StateFacts, 'nextAction'>): Payme
 /** States of a settlement that can still be paid or is not on the chain yet. */
 export const unsettledStates: readonly SettlementState[] = ['opening', 'awaiting_payment', 'paid']
 
+/** States whose money is not expected, or went back: they count for no limit on the top-ups of all wallets together. */
+export const uncountedStates = ['expired', 'replaced', 'refunded'] as const satisfies readonly PaymentState[]
+
 export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
   const table = kind === 'topup' ? topupLifecycle : settlementLifecycle
   return state in table && canBecome<string>(table as never, state, to)

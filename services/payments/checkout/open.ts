@@ -15,8 +15,9 @@ import { findByQuote, insertPayment, leaseOpening, lockPayment } from '../paymen
 import type { NewPayment, PaymentRow } from '../payment.table'
 import { limitTopup, type Method, type PaymentTerms } from '../price'
 import type { TreasuryCover } from '../treasury/cover'
+import { fitsLimitOfAll } from '../treasury/limit-of-all'
 import { reserveForTopup } from '../treasury/reserve'
-import { lockAllTopups, sumAllTopups, sumTopups } from '../treasury/sums.store'
+import { sumTopups } from '../treasury/sums.store'
 import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './provider-checkout'
 import { replaceEarlier } from './replace'
 
@@ -74,18 +75,11 @@ export async function admitTopup(
   wanted: { wallet: `0x${string}`; pair: Pair; ausdMicro: bigint; treasury: TreasuryCover | undefined },
 ): Promise<Answer<object>> {
   const { wallet, pair, ausdMicro, treasury } = wanted
-  const now = new Date(context.clock())
-  const { pausedSince, ...totals } = await sumTopups(tx, wallet, now, pair)
+  const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()), pair)
   if (pausedSince) return refuse('topups_paused', pausedSince)
   const limited = limitTopup(ausdMicro, totals, context.topupLimits)
   if (limited) return refuse(limited)
-  const { allDayMicroMax } = context
-  if (allDayMicroMax !== null) {
-    // guard: the top-ups of all wallets of a day are counted one after another
-    await lockAllTopups(tx)
-    // guard: the top-ups of all wallets of a day have a limit
-    if ((await sumAllTopups(tx, now)) + ausdMicro > allDayMicroMax) return refuse('day_limit_of_all_reached')
-  }
+  if (!(await fitsLimitOfAll(tx, context, ausdMicro))) return refuse('day_limit_of_all_reached')
   return reserveForTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { payments } from '../payment.table'
 import { newWallet, openFixture } from '../test-support'
+import { sumAllTopups } from './sums.store'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -16,6 +17,7 @@ beforeEach(async () => {
     treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n },
   })
   limits()
+  limitOfAll(null)
   await fixture.control('faults', {})
   await fixture.pause('running')
   await fixture.context.treasury.refresh()
@@ -23,6 +25,7 @@ beforeEach(async () => {
 
 const limits = (dayMicroMax = 10n ** 11n, openMicroMax = 10n ** 11n) =>
   Object.assign(fixture.context, { topupLimits: { openMax: 100, dayCountMax: 100, openMicroMax, dayMicroMax } })
+const limitOfAll = (allDayMicroMax: bigint | null) => Object.assign(fixture.context, { allDayMicroMax })
 const settle = (wallet: string) => fixture.settlement({ wallet, quoteId: fixture.quote() })
 /** Requests a top-up of 1 AUSD. */
 const topup = (wallet: string) => fixture.topup({ wallet, amount: '16250', method: 'qr', quoteId: fixture.quote() })
@@ -179,6 +182,62 @@ test('security: money for a replaced checkout repays no more of a debt that has 
   expect(await fixture.row(newer)).toMatchObject({ state: 'awaiting_payment' })
 })
 
+describe('security: money for a checkout that ended unpaid, and so left its room to other wallets', () => {
+  const sum = () => fixture.database.read((db) => sumAllTopups(db, new Date(fixture.context.clock())))
+  const ways = {
+    expired: async (wallet: string) => {
+      const id = (await topup(wallet)).ok!.paymentId
+      await fixture.control(`sessions/${id}/expire`)
+      return id
+    },
+    cancelled: async (wallet: string) => {
+      const id = (await topup(wallet)).ok!.paymentId
+      await fixture.cancel({ wallet, kind: 'topup', id })
+      return id
+    },
+  }
+  const ended = async (way: keyof typeof ways) => {
+    const id = await ways[way](newWallet())
+    await fixture.becomes(id, { state: 'expired' })
+    return id
+  }
+
+  // guard: what exceeds a debt is held to the limit of all wallets
+  test.each(Object.keys(ways) as (keyof typeof ways)[])(
+    'goes to review if top-ups of others have reached the limit of all wallets since (%s)',
+    async (way) => {
+      const id = await ended(way)
+      limitOfAll((await sum()) + 1_000_000n)
+      expect(await topup(newWallet())).toHaveProperty('ok')
+      await pay(id)
+      await fixture.becomes(id, { state: 'review', reason: 'excess_refused' })
+    },
+  )
+
+  test.each(Object.keys(ways) as (keyof typeof ways)[])(
+    'counts for the limit of all wallets again if it has room (%s)',
+    async (way) => {
+      const id = await ended(way)
+      const before = await sum()
+      limitOfAll(before + 1_000_000n)
+      await pay(id)
+      await fixture.becomes(id, { state: 'paid' })
+      expect(await sum()).toBe(before + 1_000_000n)
+      expect(await topup(newWallet())).toEqual({ refused: 'day_limit_of_all_reached' } as never)
+    },
+  )
+
+  test('repays a debt of today whatever the limit of all wallets', async () => {
+    fixture.chain.owedForDay = '0'
+    const id = await opened(newWallet())
+    await fixture.control(`sessions/${id}/expire`)
+    await fixture.becomes(id, { state: 'expired' })
+    limitOfAll(0n)
+    await pay(id)
+    await fixture.becomes(id, { state: 'paid', onchainMicro: 3_000_000n })
+  })
+})
+
 describe('security: a debt that is repaid before its checkout is paid', () => {
   const shrunk = async (drawn: string, channel = 'QRIS') => {
     const wallet = newWallet()
@@ -198,6 +257,7 @@ describe('security: a debt that is repaid before its checkout is paid', () => {
   test.each([
     ['the daily limit is reached', () => void limits(1_999_999n)],
     ['the open checkouts reach their limit', () => void limits(10n ** 11n, 1_999_999n)],
+    ['all wallets together have reached their limit', () => void limitOfAll(0n)],
     ['top-ups are paused', () => fixture.pause('paused')],
     ['its owner is verified no longer', () => void Object.assign(fixture.chain, { verified: false })],
     [

@@ -4,18 +4,20 @@ import { ChainAccount } from '#shared/messages/chain'
 import { dayStartMs } from '#shared/money/day'
 import { askOr, type Context } from '../context'
 import { isLate, type Receipt, reducedTo } from '../decide'
-import { atLeastZero, awaitsRate, isUnreceived, remainderFloor } from '../payment'
+import { atLeastZero, awaitsRate, isUnreceived, remainderFloor, uncountedStates } from '../payment'
 import type { Change } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { limitTopup } from '../price'
 import type { Charge } from '../provider'
+import { fitsLimitOfAll } from './limit-of-all'
 import { mayReserve } from './reserve'
 import { sumRepaying, sumTopups } from './sums.store'
 
 // The excess of a settlement over the debt becomes collateral, and must fit the limits of top-ups when the
 // checkout is opened. On arrival the limits apply again if the debt has shrunk since. They also apply to all
 // of a late payment that was admitted on an earlier day; otherwise many unpaid checkouts could be paid on one
-// day.
+// day. The limit of all wallets together applies again to each checkout that ended unpaid, because it left its room to
+// others.
 
 /** State of the wallet on the chain, read before the transaction that receives the money. */
 export type Owner = {
@@ -39,10 +41,13 @@ const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean
 const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =>
   payment.state === 'replaced' || isOfEarlierDay(payment, charge, nowMs) ? 0n : payment.topupMicro
 
+/** Returns true if the limit of all wallets together no longer counts the payment. */
+const leftItsRoom = ({ state }: Pick<PaymentRow, 'state'>): boolean => uncountedStates.some((one) => one === state)
+
 type Unreceived = Admitted & Pick<PaymentRow, 'ausdMicro' | 'providerPaymentId' | 'reason'>
-/** Returns true if money of the payment may become collateral that no limit has admitted. */
+/** Returns true if money of the payment may become collateral that one of the limits has not admitted. */
 export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boolean =>
-  isUnreceived(payment) && admittedMicro(payment, charge, nowMs) < payment.ausdMicro
+  isUnreceived(payment) && (leftItsRoom(payment) || admittedMicro(payment, charge, nowMs) < payment.ausdMicro)
 
 /** Reads the payment's wallet on the chain. Throws `Unavailable` if the chain cannot be read. */
 export async function readOwner(context: Context, { wallet }: Pick<PaymentRow, 'wallet'>): Promise<Owner> {
@@ -78,9 +83,10 @@ export async function admitExcess(
     ? overMicro
     : payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
   const moreMicro = topupMicro - admitted
+  const moreOfAllMicro = leftItsRoom(payment) ? overMicro : moreMicro
   // guard: what exceeds a debt is held to the limits of top-ups
-  if (moreMicro <= 0n) return { receipt, set: {} }
-  if (!(await mayAdmit(tx, context, payment, { moreMicro, held, owner }))) {
+  if ([moreMicro, moreOfAllMicro].every((micro) => micro <= 0n)) return { receipt, set: {} }
+  if (!(await mayAdmit(tx, context, payment, { moreMicro, moreOfAllMicro, held, owner }))) {
     const reduced = reducedTo(receipt, owed)
     return { receipt: reduced ?? { next: 'review', reason: 'excess_refused' }, set: {} }
   }
@@ -94,12 +100,20 @@ async function owedMicro(tx: Tx, { kind, wallet }: PaymentRow, { drawnMicro, rea
   return atLeastZero(drawnMicro - (await sumRepaying(tx, wallet, readAt)))
 }
 
+/** AUSD (10⁻⁶) that the limits of a wallet, and that of all wallets together, have not admitted. */
+type More = { readonly moreMicro: bigint; readonly moreOfAllMicro: bigint }
+
 async function mayAdmit(
   tx: Tx,
-  { treasury, clock, topupLimits }: Context,
+  context: Context,
   payment: PaymentRow,
-  { moreMicro, held, owner }: { moreMicro: bigint; held: boolean; owner: Owner },
+  { moreMicro, moreOfAllMicro, held, owner }: More & { held: boolean; owner: Owner },
 ): Promise<boolean> {
+  const { treasury, clock, topupLimits } = context
+  // guard: what exceeds a debt is held to the limit of all wallets
+  if (!(await fitsLimitOfAll(tx, context, moreOfAllMicro))) return false
+  // The limits of its wallet have counted the payment.
+  if (moreMicro <= 0n) return true
   if (!owner.verified || (held && owner.frozen)) return false
   const { pausedSince, ...totals } = await sumTopups(tx, payment.wallet, new Date(clock()), payment.pair)
   // The payment's own checkout is already open and its money has come, so it does not count as one more.

@@ -7,6 +7,7 @@ import { topupsIn } from '#shared/messages/payments'
 import { countryBy } from '#shared/money/countries'
 import { dayEndMs, dayStartMs, homePair } from '#shared/money/day'
 import { type Pair, pairs } from '#shared/money/pair'
+import { uncountedStates } from '../payment'
 import { payments } from '../payment.table'
 import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
@@ -71,8 +72,8 @@ export const lockAllTopups = (tx: Tx) => lockNamed(tx, 'all top-ups')
 
 /**
  * Sums the top-ups of all wallets of this day in Jakarta (10⁻⁶ AUSD). One that expired unpaid counts only for its wallet, so that
- * no wallet uses up the limit of all without paying; if its money arrives late, it counts again. A row of today was changed
- * today, which lets Postgres use the index.
+ * no wallet uses up the limit of all without paying; money that arrives late for it must fit the limit again. A row of today was
+ * changed today, which lets Postgres use the index.
  */
 export async function sumAllTopups(db: Db, now: Date): Promise<bigint> {
   const { state, topupMicro, topupAt, changedAt } = payments
@@ -85,7 +86,7 @@ export async function sumAllTopups(db: Db, now: Date): Promise<bigint> {
         gte(changedAt, new Date(start.getTime() - 60_000)),
         gte(topupAt, start),
         gt(topupMicro, 0n),
-        notInArray(state, ['refunded', 'replaced', 'expired']),
+        notInArray(state, [...uncountedStates]),
       ),
     )
   return BigInt(rows[0]!.micro)
