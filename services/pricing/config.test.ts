@@ -36,6 +36,13 @@ describe('the configuration of pricing', () => {
     ['SPREADS_BPS', 'USD/MYR=231', /SPREADS_BPS must keep USD\/MYR below 512 at its widest/],
     ['SPREADS_BPS', 'USD/IDR=1,USD/MYR=0', /SPREADS_BPS may not exceed on USD\/IDR/],
     ['SPREADS_BPS', 'USD/IDR=1', /SPREADS_BPS may not exceed on USD\/IDR/],
+    [
+      'RATE_HOLIDAYS',
+      '2026-12-25,25-12-2026',
+      /RATE_HOLIDAYS must list days of the calendar, e\.g\. 2026-12-25, not 25-12-2026/,
+    ],
+    ['RATE_HOLIDAYS', '2026-12-25;2026-12-26', /RATE_HOLIDAYS must list days of the calendar/],
+    ['RATE_HOLIDAYS', '2027-02-29', /RATE_HOLIDAYS must list days of the calendar/],
     ['RATE_DEVIATION_SPREAD_FACTOR', 'x', /RATE_DEVIATION_SPREAD_FACTOR must/],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => readConfig('pricing', fields, { ...good, [name]: value })).toThrow(fault)

@@ -2,6 +2,7 @@ import type { ConfigOf, Field } from '#platform/config'
 import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#platform/config-fields'
 import { deploymentIn, type Other, publicUrl } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
+import { homePair, namedDayStartMs } from '#shared/money/day'
 import { feeField } from '#shared/money/fee'
 import { type Pair, pairs } from '#shared/money/pair'
 import { type Guards, widestSpreadBps } from './decide'
@@ -114,6 +115,20 @@ function statedSpreads(words: FieldText): Field<ReadonlyMap<Pair, bigint>> {
   }
 }
 
+/** Reads days of the calendar. A day that is written otherwise would match none, and so leave a market open. */
+function daysOrNone(words: FieldText): Field<string[]> {
+  const days = listOrNone(words)
+  return {
+    ...days,
+    parse: (raw) => {
+      const stated = days.parse(raw)
+      const wrong = stated.find((day) => namedDayStartMs(homePair, day) === undefined)
+      if (wrong !== undefined) throw new Error(`must list days of the calendar, e.g. 2026-12-25, not ${wrong}`)
+      return stated
+    },
+  }
+}
+
 /** Reads the secrets, of which the first signs new quotes. Anyone who knows it can forge a quote. */
 function secrets(words: { about: string }): Field<readonly [string, ...string[]]> {
   const items = list({ ...words, secret: true })
@@ -161,7 +176,7 @@ export const fields = {
     about: 'maximum age of a rate across a weekend or an unlisted holiday; beyond, only RATE_HOLIDAYS count',
     fallback: '345600000',
   }),
-  RATE_HOLIDAYS: listOrNone({
+  RATE_HOLIDAYS: daysOrNone({
     about: 'holidays of both countries, on which a market without a rate of that day is closed, e.g. 2026-12-25',
     fallback: 'none',
   }),
