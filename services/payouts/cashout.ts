@@ -112,6 +112,12 @@ const nextActions: Readonly<Record<ShownState, NextAction | null>> = {
   returned: null,
 }
 
+const uncharged: ReadonlySet<CashoutState> = new Set(['failed', 'returning', 'returned'])
+
+/** Returns the fee as users see it. Without one, or if the AUSD stays in the wallet or goes back, there is none. */
+export const shownFee = ({ state, feeMinor }: { state: CashoutState; feeMinor: bigint }): { fee?: string } =>
+  feeMinor > 0n && !uncharged.has(state) ? { fee: feeMinor.toString() } : {}
+
 export function wordsFor({ state, reason }: { state: ShownState; reason: Reason | null }) {
   const why: readonly TextRef[] = reason ? [{ code: `cashout.reason.${reason}` }] : []
   return { ...sentenceOf([...why, { code: `cashout.${state}` }]), nextAction: nextActions[state] }

@@ -24,6 +24,7 @@ import type { HolderVerdict, PayoutApi, PayoutApis } from './provider'
 import { openSandboxPayouts } from './providers/sandbox/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
+import { answerStatement } from './queries/statement'
 import { openChannels, openDetailsSafe } from './request/bank'
 import { answerPayoutsPause, openCashouts } from './request/open'
 import { anomalies, journal, outbox, pauses } from './schema.store'
@@ -286,6 +287,7 @@ export async function openFixture(
       ),
     activity: answerActivity(context).answer,
     item: answerItem(context).answer,
+    statement: answerStatement(context).answer,
     limit: answerLimit(context).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
     taken: async (change: Change = {}) => {

@@ -35,7 +35,8 @@ export const FiatAmount = Type.String({
 export const Fee = Type.String({
   ...digits,
   title: 'Fee',
-  description: 'Fee of the cash-out in local currency, which `fiat` no longer contains. Omitted without a fee.',
+  description:
+    'Fee of the cash-out in local currency, which `fiat` no longer contains. Omitted if none is charged, as for AUSD that goes back.',
   examples: ['5550'],
 })
 export const ShareAmount = Type.String({

@@ -6,7 +6,7 @@ import type { ActivityEntry, PaidAccount } from '#shared/messages/activity'
 import { PayoutsActivity, PayoutsItem, PayoutsOwed } from '#shared/messages/payouts'
 import { listingAgeMs } from '#shared/provider/listing.store'
 import { ok } from '#shared/refusals'
-import { inFlightStates, limits, type ShownState, wordsFor } from '../cashout'
+import { inFlightStates, limits, type ShownState, shownFee, wordsFor } from '../cashout'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { countAnomalies, deadLetters, listings, outbox } from '../schema.store'
@@ -49,7 +49,7 @@ function entryOf(context: Context, cashout: Cashout): ActivityEntry {
     ...wordsFor({ ...cashout, state }),
     pair: 'USD/IDR',
     fiat: cashout.fiatMinor.toString(),
-    ...(cashout.feeMinor > 0n && { fee: cashout.feeMinor.toString() }),
+    ...shownFee(cashout),
     ausd: cashout.ausdMicro.toString(),
     channel: 'bank',
     ...(cashout.channelCode && { channelCode: cashout.channelCode }),

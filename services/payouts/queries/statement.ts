@@ -87,7 +87,8 @@ function entryOf(step: BookedStep): StatementEntry {
     id,
     pair: 'USD/IDR',
     fiat: String(fiatMinor),
-    ...(feeMinor > 0n ? { fee: String(feeMinor) } : {}),
+    // AUSD that goes back costs nothing.
+    ...(feeMinor > 0n && returns === 0n ? { fee: String(feeMinor) } : {}),
     ausd: String(ausdMicro),
     ...(txHash ? { txHash: txHash as `0x${string}` } : {}),
     in: changes(1n),

@@ -355,6 +355,34 @@ describe('a cash-out whose quote has a fee', () => {
     })
   })
 
+  test('names no fee once its AUSD stays in the wallet or goes back, because none is charged', async () => {
+    const item = async (asked: { wallet: string }, id: string) => {
+      const { ok } = (await fixture.item({ wallet: asked.wallet, id } as never)) as { ok: { item: object } }
+      return ok.item
+    }
+    const [failing, returning] = [ask('e', '5000000'), ask('f', '5000000')]
+    const [failed, returned] = [
+      (await fixture.create(failing)).ok!.payoutId,
+      (await fixture.create({ ...returning, bank: { ...returning.bank, accountNumber: '999999' } })).ok!.payoutId,
+    ]
+    await fixture.relayed('take', failed, 'balance_too_low')
+    await fixture.relayed('take', returned)
+    expect(await item(failing, failed)).toMatchObject({ status: 'failed', fiat: '75496' })
+    expect(await item(failing, failed)).not.toHaveProperty('fee')
+    await fixture.until(returned, 'returning')
+    expect(await item(returning, returned)).not.toHaveProperty('fee')
+    await fixture.relayed('return', returned)
+    expect(await item(returning, returned)).toMatchObject({ status: 'returned' })
+    expect(await item(returning, returned)).not.toHaveProperty('fee')
+    const period = { wallet: returning.wallet, from: '2026-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' }
+    const { ok } = (await fixture.statement(period as never)) as { ok: { items: { kind: string; fee?: string }[] } }
+    expect(ok.items.map(({ kind, fee }) => [kind, fee])).toEqual([
+      ['cashout', '5754'],
+      ['cashout_returning', undefined],
+      ['cashout_returned', undefined],
+    ])
+  })
+
   test('pays out at least the minimum after the fee', async () => {
     const free = { fixed: '0', bps: 0 }
     expect(await fixture.create(ask('b', '900000'))).toEqual({ refused: 'payout_below_minimum' })
