@@ -1,6 +1,8 @@
+import { csvCell } from '#shared/csv'
+
 /** Formats a table as CSV, whose first row names the columns. */
 export const csvText = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [columns, ...rows].map((row) => row.map(cell).join(',')).join('\n')
+  [columns, ...rows].map((row) => row.map(csvCell).join(',')).join('\n')
 
 /** Formats records as CSV, in the order of the columns. */
 export const recordsCsv = <Column extends string>(
@@ -11,5 +13,3 @@ export const recordsCsv = <Column extends string>(
     columns,
     records.map((record) => columns.map((column) => record[column])),
   )
-
-const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

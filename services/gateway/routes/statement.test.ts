@@ -6,7 +6,7 @@ import { balanceNames, type StatementEntry } from '#shared/messages/statement'
 import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
 import { receiptOf } from './receipt'
-import { cellOf, timeFrom } from './statement'
+import { timeFrom } from './statement'
 
 const ref = `0x${'cd'.repeat(32)}` as const
 const txHash = `0x${'ab'.repeat(32)}` as const
@@ -149,12 +149,6 @@ describe('GET /me/statement', () => {
   })
 })
 
-test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1'])('a cell with %p is no formula', (text) => {
-  expect(cellOf(text).replace(/^"/, '')).toStartWith("'")
-})
-test('a cell with a comma, a quote or a line break is quoted', () => {
-  expect(['a', 'a,b', 'a"b', 'a\nb'].map(cellOf)).toEqual(['a', '"a,b"', '"a""b"', '"a\nb"'])
-})
 test.each([
   ['2026-11-28', '2026-11-28T00:00:00.000Z'],
   ['2026-11-28T07:00:00.250Z', '2026-11-28T07:00:00.250Z'],

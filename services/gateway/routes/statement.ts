@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
 import type { RouteAnswer } from '#shared/api/route'
 import { GetStatement } from '#shared/api/statement'
+import { csvCell } from '#shared/csv'
 import {
   balanceNames,
   IndexerStatement,
@@ -206,13 +207,7 @@ export function csvOf({ from, asOf, opening, items, closing }: Statement): strin
     ...items.map((one) => rowOf(one as StatementItem)),
     rowOf({ at: asOf, kind: 'closing', out: closing }),
   ]
-  return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
-}
-
-/** Quotes a cell, and prefixes one that a spreadsheet would read as a formula. */
-export function cellOf(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
 }
 
 const none: StatementBalance = { collateral: '0', debt: '0', inFlight: '0', payouts: '0' }
