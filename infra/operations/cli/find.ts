@@ -7,6 +7,7 @@ import {
   findItems,
   type ItemCriteria,
   type ItemKind,
+  type ItemList,
   itemColumns,
   itemKinds,
   type ListedItem,
@@ -45,13 +46,11 @@ export const find = reading({
   faultIn: (_, options) => faultOf(options),
   read: async ({ options }, { sql }): Promise<CommandResult> => {
     const criteria = criteriaOf(options, await nowOf(sql))
-    const items = await findItems(sql, criteria, listedMax)
-    const text = options.csv ? itemsCsv(items) : options.users ? usersText(items) : itemsText(items, criteria)
-    return {
-      text,
-      data: { period: criteria.period, items: items.map(rowOf), users: [...usersOf(items).keys()] },
-      ok: true,
-    }
+    const list = await findItems(sql, criteria, listedMax)
+    const { items, isComplete } = list
+    const text = options.csv ? itemsCsv(items) : options.users ? usersText(list) : itemsText(list, criteria)
+    const data = { period: criteria.period, isComplete, items: items.map(rowOf), users: [...usersOf(items).keys()] }
+    return { text, data, ok: isComplete }
   },
 })
 
@@ -63,7 +62,9 @@ export function timeFrom(text: string): Date | undefined {
   const dayMs = namedDayStartMs(homePair, text)
   if (dayMs !== undefined) return new Date(dayMs)
   const isZoned = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
-  const atMs = isZoned ? Date.parse(text) : Number.NaN
+  // `Date.parse` takes 30 February for 2 March.
+  const isOfDay = namedDayStartMs(homePair, text.slice(0, 10)) !== undefined
+  const atMs = isZoned && isOfDay ? Date.parse(text) : Number.NaN
   return Number.isNaN(atMs) ? undefined : new Date(atMs)
 }
 
@@ -87,6 +88,8 @@ function faultOf(options: Options): string | undefined {
     return `unknown kind ${kind}; choose one of ${itemKinds.join(', ')}`
   if (wallet !== undefined && !isWallet(String(wallet))) return 'expected a wallet: 0x and 40 hex digits'
   if (kind === 'send' && wallet === undefined) return 'sends are found with --wallet only'
+  if (from !== undefined && to !== undefined && timeFrom(String(from))! >= timeFrom(String(to))!)
+    return '--from must be before --to'
   if (ended && affected) return 'choose one of --ended and --affected'
   return undefined
 }
@@ -118,16 +121,21 @@ const itemsCsv = (items: readonly ListedItem[]): string => recordsCsv(names, ite
 
 const usersOf = (items: readonly ListedItem[]) => Map.groupBy(items, ({ wallet }) => wallet)
 
-const usersText = (items: readonly ListedItem[]): string =>
-  [...usersOf(items)].map(([wallet, own]) => `${wallet}  ${counted(own.length, 'item')}`).join('\n') || 'no users'
+/** Last line of a list that is cut. A CSV file has none, but the command exits with 1. */
+const moreOf = ({ isComplete }: ItemList): string[] => (isComplete ? [] : ['there are more: narrow the search'])
+
+function usersText(list: ItemList): string {
+  const lines = [...usersOf(list.items)].map(([wallet, own]) => `${wallet}  ${counted(own.length, 'item')}`)
+  return [...lines, ...moreOf(list)].join('\n') || 'no users'
+}
 
 const phrases = { created: 'created', ended: 'ended', affected: 'in progress' } as const
 
-function itemsText(items: readonly ListedItem[], { period }: ItemCriteria): string {
+function itemsText(list: ItemList, { period }: ItemCriteria): string {
+  const { items } = list
   const head = `${counted(items.length, 'item')} of ${counted(usersOf(items).size, 'user')}`
   const time = period ? `, ${phrases[period.when]} ${period.from.toISOString()} to ${period.to.toISOString()}` : ''
-  const more = items.length >= listedMax ? ['there may be more: narrow the search'] : []
-  return [`${head}${time}`, ...items.map(lineOf), ...more].join('\n')
+  return [`${head}${time}`, ...items.map(lineOf), ...moreOf(list)].join('\n')
 }
 
 function lineOf(item: ListedItem): string {

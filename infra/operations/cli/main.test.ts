@@ -57,6 +57,8 @@ describe('wrong usage prints the usage and the error', () => {
     [['find', '--amount', '50.5', '--currency', 'IDR'], '--amount 50.5 is not an amount in IDR, such as 50000'],
     [['find', '--currency', 'USD'], 'unknown currency USD; choose one of AUSD, IDR, MYR'],
     [['find', '--from', '2026-11-24T02:00'], /^2026-11-24T02:00 is not a time, such as /],
+    [['find', '--from', '2026-02-30T02:00Z'], /^2026-02-30T02:00Z is not a time, such as /],
+    [['find', '--from', '2026-11-25', '--to', '2026-11-24'], '--from must be before --to'],
     [['find', '--kind', 'refund'], 'unknown kind refund; choose one of topup, settlement, cashout, send'],
     [['find', '--kind', 'send'], 'sends are found with --wallet only'],
     [['find', '--ended', '--affected'], 'choose one of --ended and --affected'],

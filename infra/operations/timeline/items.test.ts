@@ -39,7 +39,8 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-const found = async (criteria: ItemCriteria, max = 10) => (await findItems(sql, criteria, max)).map(({ id }) => id)
+const found = async (criteria: ItemCriteria, max = 10) =>
+  (await findItems(sql, criteria, max)).items.map(({ id }) => id)
 const period = (when: 'created' | 'ended' | 'affected', from: number, to: number) => ({
   period: { when, from: hour(from), to: hour(to) },
 })
@@ -49,6 +50,11 @@ test('items that were created in a period are found, newest first, without its e
   expect(await found(all)).toEqual(['pay_big', 'out_1', 'pay_open', 'pay_early', 'pay_slow'])
   expect(await found(period('created', 2, 4))).toEqual(['out_1', 'pay_open'])
   expect(await found(all, 1)).toEqual(['pay_big', 'out_1'])
+})
+
+test('a list is incomplete if a table has more items than were asked for', async () => {
+  const isComplete = async (max: number) => (await findItems(sql, all, max)).isComplete
+  expect([await isComplete(3), await isComplete(4)]).toEqual([false, true])
 })
 
 test('items that ended in a period are found by their last change, and none in progress', async () => {

@@ -57,15 +57,22 @@ export type ItemCriteria = {
   | { readonly wallet?: undefined; readonly period: Period }
 )
 
+/** A list of items, newest first. It is incomplete if a table has more of them than were asked for. */
+export type ItemList = { readonly items: readonly ListedItem[]; readonly isComplete: boolean }
+
 /** Finds payments and cash-outs, and sends of a wallet, newest first and at most `max` of each. */
-export async function findItems(sql: Sql, criteria: ItemCriteria, max: number): Promise<ListedItem[]> {
+export async function findItems(sql: Sql, criteria: ItemCriteria, max: number): Promise<ItemList> {
   const isAsked = (...kinds: ItemKind[]) => criteria.kind === undefined || kinds.includes(criteria.kind)
   const found = await Promise.all([
-    isAsked('topup', 'settlement') ? findPayments(sql, criteria, max) : [],
-    isAsked('cashout') ? findCashouts(sql, criteria, max) : [],
-    isAsked('send') && criteria.wallet !== undefined ? findSends(sql, criteria, max) : [],
+    isAsked('topup', 'settlement') ? findPayments(sql, criteria, max + 1) : [],
+    isAsked('cashout') ? findCashouts(sql, criteria, max + 1) : [],
+    isAsked('send') && criteria.wallet !== undefined ? findSends(sql, criteria, max + 1) : [],
   ])
-  return found.flat().toSorted((left, right) => right.createdAt.getTime() - left.createdAt.getTime())
+  const items = found.flatMap((own) => own.slice(0, max))
+  return {
+    items: items.toSorted((left, right) => right.createdAt.getTime() - left.createdAt.getTime()),
+    isComplete: found.every((own) => own.length <= max),
+  }
 }
 
 const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`

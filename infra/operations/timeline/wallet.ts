@@ -55,18 +55,20 @@ async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
 }
 
 const itemsOf = async (sql: Sql, wallet: string): Promise<TracedItem[]> =>
-  (await findItems(sql, { wallet }, itemsMax)).map(({ kind, id, state, reason, createdAt, currency, fiat, ausd }) => ({
-    kind,
-    id,
-    wallet,
-    state,
-    reason,
-    createdAt,
-    facts: factsOf({
-      of: fiat && currency ? moneyText(fiat, currency) : undefined,
-      ausd: moneyText(ausd, 'AUSD'),
+  (await findItems(sql, { wallet }, itemsMax)).items.map(
+    ({ kind, id, state, reason, createdAt, currency, fiat, ausd }) => ({
+      kind,
+      id,
+      wallet,
+      state,
+      reason,
+      createdAt,
+      facts: factsOf({
+        of: fiat && currency ? moneyText(fiat, currency) : undefined,
+        ausd: moneyText(ausd, 'AUSD'),
+      }),
     }),
-  }))
+  )
 
 async function entriesOf(sql: Sql, wallet: string): Promise<TimelineEntry[]> {
   const rows = await sql<{ id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]>`
