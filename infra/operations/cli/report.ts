@@ -98,7 +98,9 @@ export function reportText({ day, timeZone, from, to, status, accounts, results,
       line(account, asset, ...[opening, debits, credits, closing].map((amount) => amountText(amount, asset))),
     ),
     ...(shown.length === 0 ? ['  nothing was ever booked'] : []),
-    ...(results.length > 0 ? ['', 'spread and provider fees of the day', ...results.map(dayLine)] : []),
+    ...(results.length > 0
+      ? ['', 'spread, fees of users and fees of the provider of the day', ...results.map(dayLine)]
+      : []),
     ...(unsettled.length > 0
       ? ['', 'received and not settled by the provider at the end', ...unsettledLines(unsettled)]
       : []),

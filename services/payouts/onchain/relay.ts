@@ -99,11 +99,13 @@ async function limitOver(
   cashout: Cashout,
 ): Promise<Reason | undefined> {
   const { signedByContract, accountMark, ausdMicro, spreadBps, wallet } = cashout
-  if (!signedByContract || accountMark === null) return undefined
-  await lockAccount(tx, accountMark)
-  const ofAccount = await sumDayTo(tx, [accountMark], cashout)
-  // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
-  if (ofAccount.micro + ausdMicro > dayMicroMax) return 'account_limit'
+  if (!signedByContract) return undefined
+  if (accountMark !== null) {
+    await lockAccount(tx, accountMark)
+    const ofAccount = await sumDayTo(tx, [accountMark], cashout)
+    // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
+    if (ofAccount.micro + ausdMicro > dayMicroMax) return 'account_limit'
+  }
   if (spreadBps < 0) {
     await lockClosedMarket(tx)
     const closed = await sumClosedOfDay(tx, wallet, cashout)

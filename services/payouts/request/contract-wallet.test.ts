@@ -201,6 +201,15 @@ describe('security: a cash-out whose transfer only code of its wallet accepts', 
       expect(await fixture.sent(ids[2]!)).toContain('relay.return')
     })
 
+    test('is held to the limit of all wallets also without the mark of its bank account, as after an erasure and a restore', async () => {
+      byContract()
+      const ids = await createMany(3)
+      await fixture.database.run((db) =>
+        db.execute(sql`update payouts.payouts set account_mark = null where id in ${ids}`),
+      )
+      expect(await take(ids)).toEqual(['taken', 'taken', 'limit_of_all'])
+    })
+
     test('counts for no limit while its AUSD goes back, because it arrived above the limit or after the cash-out failed', async () => {
       byContract()
       const [first, late] = (await createMany(2)) as [string, string]
