@@ -22,6 +22,7 @@ import type { Context } from '../context'
 import { decisive, mayArriveLate, mayBePaid, receiveTaken } from '../decide'
 import { factsOf, findPayouts, receiveEvidence } from '../incoming/receive'
 import type { Evidence } from '../provider'
+import type { DetailsSafe } from '../request/bank'
 import { recordAnomaly } from '../schema.store'
 import { announceFact, startReturn, takeStep } from './advance'
 
@@ -95,14 +96,15 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
  */
 async function limitOver(
   tx: Tx,
-  { dayMicroMax, closedMicroMax, allDayMicroMax }: Context,
+  { safe, dayMicroMax, closedMicroMax, allDayMicroMax }: Context,
   cashout: Cashout,
 ): Promise<Reason | undefined> {
   const { signedByContract, accountMark, ausdMicro, spreadBps, wallet } = cashout
   if (!signedByContract) return undefined
   if (accountMark !== null) {
-    await lockAccount(tx, accountMark)
-    const ofAccount = await sumDayTo(tx, [accountMark], cashout)
+    const marks = marksOf(safe, cashout)
+    await lockAccount(tx, marks[0]!)
+    const ofAccount = await sumDayTo(tx, marks, cashout)
     // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
     if (ofAccount.micro + ausdMicro > dayMicroMax) return 'account_limit'
   }
@@ -117,6 +119,12 @@ async function limitOver(
   // guard: cash-outs of contract wallets count for the limit of all wallets when their AUSD arrives
   if ((await sumAllOfDay(tx, cashout)) + ausdMicro > allDayMicroMax) return 'limit_of_all'
   return undefined
+}
+
+/** Returns the marks of the bank account under every key, because other cash-outs of the day may have one of before a rotation. */
+function marksOf(safe: DetailsSafe, { id, channelCode, bankDetails: box, bankDetailsKeyId: keyId }: Cashout) {
+  const { accountNumber } = safe.open({ keyId, box }, id)
+  return safe.marksOf({ channelCode, accountNumber })
 }
 
 async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {

@@ -4,6 +4,7 @@ import { midnightInJakarta } from '#platform/db/columns'
 import { type Fixture, openFixture, unlimited } from '../test-support'
 import { openBalance } from '../treasury/balance'
 import { sumPromisedAusd, sumPromisedFiat } from '../treasury/promise.store'
+import { openDetailsSafe } from './bank'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -110,6 +111,27 @@ describe('security: a cash-out whose transfer only code of its wallet accepts', 
       ids.push((await fixture.create(asked('5550000006', value), { balance })).ok!.payoutId)
     await askedYesterday(ids)
     expect(await take(ids)).toEqual(['taken', 'account_limit', 'account_limit'])
+  })
+
+  test('counts for its bank account also if the key of bank details has been rotated since', async () => {
+    const value = 60_000_000_000n
+    const before = fixture.context.safe
+    const balance = await balanceFor(1_000_000n)
+    const keys = [1, 2].map((fill) => ({ id: `k${fill}`, key: Buffer.alloc(32, fill) }))
+    byContract()
+    Object.assign(fixture.context, { safe: openDetailsSafe([keys[0]!]) })
+    const [first, second] = [
+      (await fixture.create(asked('5550000007', value), { balance })).ok!.payoutId,
+      (await fixture.create(asked('5550000007', value), { balance })).ok!.payoutId,
+    ]
+    expect(await take([first])).toEqual(['taken'])
+    Object.assign(fixture.context, { safe: openDetailsSafe([keys[1]!, keys[0]!]) })
+    const third = (await fixture.create(asked('5550000007', 30_000_000_000n), { balance })).ok!.payoutId
+    expect(await take([third, second])).toEqual(['taken', 'account_limit'])
+    const fourth = (await fixture.create(asked('5550000007', 10_000_000_000n), { balance })).ok!.payoutId
+    const fifth = (await fixture.create(asked('5550000007', 10_000_000_000n), { balance })).ok!.payoutId
+    expect(await take([fourth, fifth])).toEqual(['taken', 'account_limit'])
+    Object.assign(fixture.context, { safe: before })
   })
 
   describe('while the market of the rupiah is closed', () => {
