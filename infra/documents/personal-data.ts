@@ -175,6 +175,7 @@ export const plainPlaces = [
   'payments.payments.method',
   'payments.payments.account',
   'payments.payments.reason',
+  'payments.payments.topup_fees',
   'payments.refunds.origin',
   'payments.refund_orders.account',
   'payments.refund_orders.reference',

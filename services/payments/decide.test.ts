@@ -28,6 +28,8 @@ const open: PaymentFacts = {
   currency: 'IDR',
   fiatMinor: 50_000n,
   ausdMicro: 3_076_923n,
+  feeMinor: 0n,
+  topupFees: null,
   onchainMicro: 0n,
   leftMicro: 0n,
   recoveredMicro: 0n,
@@ -87,6 +89,12 @@ describe('the decision on incoming money', () => {
     ['one short', open, { ...charge, paidMinor: 49_999n }, review('amount_differs')],
     ['one over', open, { ...charge, paidMinor: 50_001n }, review('amount_differs')],
     ['in no exact amount', open, { ...charge, paidMinor: null }, review('amount_differs')],
+    [
+      'for a top-up with fees: the rest is credited, for no other reason',
+      { ...open, topupFees: 'qr=500+100' },
+      charge,
+      { next: 'paid', onchainMicro: 3_015_384n },
+    ],
     // guard: a payment in another currency needs manual review
     ['in other money', open, { ...charge, currency: 'MYR' }, review('currency_differs')],
     // guard: a payment refunded before its credit is not credited
@@ -117,6 +125,7 @@ describe('the part of a settlement that repays its debt at once', () => {
   const settlement: PaymentFacts = { ...open, kind: 'settlement' }
   const part = {
     fiatMinor: 50_000n,
+    feeMinor: 0n,
     ausdMicro: 3_076_923n,
     refundedMinor: 0n,
     promisedMicro: null,
@@ -448,6 +457,7 @@ describe('the loss by a reversed payment is', () => {
   const revoked = { ...credited, state: 'revoked' } as const
   const all = { refundedMinor: 50_000n } as const
   const twice = { refundedMinor: 100_000n } as const
+  const charged = { feeMinor: 1_250n, ausdMicro: 3_000_000n, onchainMicro: 3_000_000n } as const
   test.each([
     ['all of it, after the credit', { ...credited, ...all }, 3_076_923n],
     ['a part of it, rounded up', { ...credited, refundedMinor: 20_000n }, 1_230_770n],
@@ -474,6 +484,8 @@ describe('the loss by a reversed payment is', () => {
     ],
     ['the rest of it', { ...credited, ...all, refundAppliedMinor: 20_000n, writtenOffMicro: 1_230_770n }, 1_846_153n],
     ['all of it twice, refunded and disputed', { ...credited, ...twice }, 6_153_846n],
+    ['all of it, less the fee that bought nothing', { ...credited, ...all, ...charged }, 3_000_000n],
+    ['all of it twice, with a fee that bought nothing', { ...credited, ...twice, ...charged }, 6_076_924n],
     ['as much again, when it was revoked', { ...revoked, ...twice }, 3_076_923n],
     ['one sen again, rounded up', { ...revoked, refundedMinor: 50_001n }, 62n],
     ['as much again, when it was never credited', { ...paid, ...twice, state: 'refunded' }, 3_076_923n],

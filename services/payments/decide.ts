@@ -15,7 +15,7 @@ import {
   states,
   wasCredited,
 } from './payment'
-import { lateWorthFloor } from './price'
+import { chargeFee, lateWorthFloor } from './price'
 import type { Charge } from './provider'
 
 /** Returns true if payments through the channel can be reversed, which is so for all but bank transfer and QR. */
@@ -27,9 +27,10 @@ type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
 /** Part of a charge that counts for its payment, and the refunds of it. Fiat is in smallest units. */
 export type Counted = {
   readonly fiatMinor: bigint
+  readonly feeMinor: bigint
   readonly ausdMicro: bigint
   readonly refundedMinor: bigint
-  /** Original promise of a settlement that is applied in part (10⁻⁶ AUSD); null if all of it is. */
+  /** Original promise, of a settlement that is applied in part or of a top-up with a fee (10⁻⁶ AUSD); null if it is kept. */
   readonly promisedMicro: bigint | null
   /** Amount of the charge beyond this part. An operator decides about it, as about a second charge. */
   readonly restMinor: bigint
@@ -52,17 +53,18 @@ export const isLate = ({ expiresAt }: Pick<PaymentFacts, 'expiresAt'>, { paidAt 
   expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
- * Counts `fiatMinor`, worth `ausdMicro`, of a charge that paid `paidMinor`; the rest waits for an operator.
+ * Counts `fiatMinor`, worth `ausdMicro` after the fee, of a charge that paid `paidMinor`; the rest waits for an operator.
  */
 function countedPart(
   payment: Pick<PaymentFacts, 'ausdMicro' | 'refundedMinor'>,
-  part: { paidMinor: bigint; fiatMinor: bigint; ausdMicro: bigint },
+  part: { paidMinor: bigint; fiatMinor: bigint; feeMinor?: bigint; ausdMicro: bigint },
 ): Counted {
-  const { paidMinor, fiatMinor, ausdMicro } = part
+  const { paidMinor, fiatMinor, feeMinor = 0n, ausdMicro } = part
   const restMinor = atLeastZero(paidMinor - fiatMinor)
   const refundedMinor = atLeastZero(payment.refundedMinor - restMinor)
   return {
     fiatMinor,
+    feeMinor,
     ausdMicro,
     refundedMinor,
     promisedMicro: ausdMicro === payment.ausdMicro ? null : payment.ausdMicro,
@@ -76,10 +78,15 @@ function countedPart(
  * its amount was paid. The term of a debt goes on while money for it waits, so of a settlement everything counts that repays
  * its debt without doubt.
  */
-export function countedOf(payment: PaymentFacts, { paidMinor }: Pick<Charge, 'paidMinor'>): Counted | undefined {
+export function countedOf(
+  payment: PaymentFacts,
+  { paidMinor, channelKind }: Pick<Charge, 'paidMinor' | 'channelKind'>,
+): Counted | undefined {
   const { kind, fiatMinor, ausdMicro } = payment
   // guard: a payment with another amount needs manual review
   if (paidMinor === null || (kind === 'topup' && paidMinor !== fiatMinor)) return undefined
+  // guard: a top-up pays the fee of the channel that was charged
+  if (kind === 'topup') return countedPart(payment, { paidMinor, fiatMinor, ...chargeFee(payment, channelKind) })
   if (paidMinor >= fiatMinor) return countedPart(payment, { paidMinor, fiatMinor, ausdMicro })
   const worthMicro = (ausdMicro * paidMinor) / fiatMinor
   return worthMicro === 0n
@@ -155,7 +162,7 @@ export function decideReceipt(
   const isToBePriced = isLate(payment, charge)
   if (isToBePriced && presentMinorPerUsd === null) return { awaitsRate: true }
   const late = isToBePriced && presentMinorPerUsd ? lateWorthFloor(part, presentMinorPerUsd) : undefined
-  const reason = reasonOf(part, counted)
+  const reason = reasonOf(payment, counted)
   return {
     next: 'paid',
     onchainMicro: remainderFloor({ ...part, ...late }),
@@ -165,9 +172,9 @@ export function decideReceipt(
   }
 }
 
-function reasonOf({ refundedMinor }: PaymentFacts, { restMinor, promisedMicro }: Counted): Reason | undefined {
+function reasonOf(payment: PaymentFacts, { fiatMinor, refundedMinor, restMinor }: Counted): Reason | undefined {
   if (restMinor > 0n) return 'overpaid'
-  if (promisedMicro !== null) return 'amount_differs'
+  if (fiatMinor < payment.fiatMinor) return 'amount_differs'
   return refundedMinor > 0n ? 'refunded_in_part' : undefined
 }
 

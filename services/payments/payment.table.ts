@@ -44,10 +44,14 @@ export const payments = schema.table(
      */
     topupMicro: amountColumn('topup_micro').notNull().default(sql`0`),
     topupAt: at('topup_at').notNull().defaultNow(),
+    /** Fees by channel that the quote of a top-up promised; null without fees. */
+    topupFees: text('topup_fees'),
+    /** Part of `fiatMinor` that is our fee, known with the channel that was charged. `ausdMicro` is then the value of the rest. */
+    feeMinor: amountColumn('fee_minor').notNull().default(sql`0`),
     method: text('method', { enum: ['bank', 'card', 'qr'] }),
     /**
-     * Rate applied to late money; null if the payment was paid as promised. `promisedMicro` is then the
-     * original promise.
+     * Rate applied to late money; null if the payment was paid as promised. `promisedMicro` is the original promise, before a
+     * fee, if `ausdMicro` differs from it.
      */
     lateRateMinorPerUsd: amountColumn('late_rate_minor_per_usd'),
     promisedMicro: amountColumn('promised_micro'),
@@ -119,6 +123,7 @@ export const payments = schema.table(
     check('payments_pair', sql`${table.pair} = 'USD/' || ${table.currency}`),
     check('payments_account', sql`(${table.currency}, ${table.account}) in (('IDR', 'ID'), ('MYR', 'MY'))`),
     check('payments_amounts', sql`${table.fiatMinor} > 0 and ${table.ausdMicro} > 0 and ${table.rateMinorPerUsd} > 0`),
+    check('payments_fee', sql`${table.feeMinor} >= 0 and ${table.feeMinor} < ${table.fiatMinor}`),
     check('payments_back', sql`${table.refundedMinor} >= 0 and ${table.overpaidMinor} >= 0`),
     check(
       'payments_shares',

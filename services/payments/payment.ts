@@ -210,8 +210,12 @@ export type PaymentFacts = {
   readonly currency: Fiat
   readonly fiatMinor: bigint
   readonly rateMinorPerUsd: bigint
-  /** Value of the whole payment (10⁻⁶ AUSD); of late money, its value once priced. */
+  /** Value of the whole payment less its fee (10⁻⁶ AUSD); of late money, its value once priced. */
   readonly ausdMicro: bigint
+  /** Part of `fiatMinor` that is our fee; 0 until the channel of a top-up is known. */
+  readonly feeMinor: bigint
+  /** Fees by channel that a top-up was promised, as `topupFeesText` writes them; null without fees. */
+  readonly topupFees: string | null
   readonly expiresAt: Date | null
   readonly reason?: Reason | null
   readonly providerPaymentId: string | null
@@ -269,7 +273,7 @@ export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: Remainde
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
 export type BackFacts = RemainderFacts &
-  Pick<PaymentFacts, 'providerPaymentId' | 'reason' | 'overpaidMinor'> & {
+  Pick<PaymentFacts, 'feeMinor' | 'providerPaymentId' | 'reason' | 'overpaidMinor'> & {
     readonly paidMinor: bigint | null
     readonly overpaidRefundedMinor: bigint
   }
@@ -285,11 +289,17 @@ export function beyondMinor(payment: BackFacts): bigint {
   return ownMinor + atLeastZero(payment.overpaidRefundedMinor - payment.overpaidMinor)
 }
 
-/** Returns `beyondMinor` at the payment's rate (10⁻⁶ AUSD, rounded up). */
+/** Returns `beyondMinor` at the payment's rate (10⁻⁶ AUSD, rounded up), at which its fee bought nothing. */
 export function beyondCeil(payment: BackFacts): bigint {
-  const { ausdMicro, fiatMinor } = payment
-  return (ausdMicro * beyondMinor(payment) + fiatMinor - 1n) / fiatMinor
+  const { ausdMicro, fiatMinor, feeMinor } = payment
+  const boughtMinor = fiatMinor - feeMinor
+  return (ausdMicro * beyondMinor(payment) + boughtMinor - 1n) / boughtMinor
 }
+
+/** Returns the part of the fee that is earned with the money left after refunds, in smallest units, rounded down. */
+export const earnedFeeFloor = ({ feeMinor, fiatMinor, refundedMinor }: EarningFacts): bigint =>
+  refundedMinor >= fiatMinor ? 0n : (feeMinor * (fiatMinor - refundedMinor)) / fiatMinor
+type EarningFacts = Pick<PaymentFacts, 'feeMinor' | 'fiatMinor' | 'refundedMinor'>
 
 export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { lateWorthFloor, limitTopup, priceSettlement, priceTopup } from './price'
+import { chargeFee, lateWorthFloor, limitTopup, priceSettlement, priceTopup } from './price'
 
 describe('the price and yield of a top-up', () => {
   test.each([
@@ -49,6 +49,33 @@ describe('the price of a settlement', () => {
   })
 })
 
+describe('the fee of a payment', () => {
+  const topup = { currency: 'IDR', fiatMinor: 100_000n, ausdMicro: 6_153_846n, rateMinorPerUsd: 16_250n } as const
+  const ringgit = { currency: 'MYR', fiatMinor: 500n, ausdMicro: 1_187_648n, rateMinorPerUsd: 421n } as const
+  const [fees, ofMalaysia] = ['bank=4440+0,qr=0+70,card=2220+322', 'bank=120+0,card=0+1000']
+  test.each([
+    ['a payment without fees', { ...topup, topupFees: null }, 'card', 0n, 6_153_846n],
+    ['a top-up by bank', { ...topup, topupFees: fees }, 'bank', 4_440n, 5_880_615n],
+    ['a top-up by QR', { ...topup, topupFees: fees }, 'qr', 700n, 6_110_769n],
+    ['a top-up by card', { ...topup, topupFees: fees }, 'card', 5_440n, 5_819_076n],
+    ['a top-up by a channel without a fee', { ...topup, topupFees: fees }, 'counter', 0n, 6_153_846n],
+    ['a top-up by an unknown channel', { ...topup, topupFees: fees }, 'unknown', 0n, 6_153_846n],
+    ['the least top-up in ringgit by bank', { ...ringgit, topupFees: ofMalaysia }, 'bank', 120n, 902_612n],
+    ['the least top-up in ringgit by card', { ...ringgit, topupFees: ofMalaysia }, 'card', 50n, 1_068_883n],
+    ['a payment of one rupiah', { ...topup, fiatMinor: 1n, ausdMicro: 61n, topupFees: fees }, 'bank', 0n, 61n],
+    ['a payment of two rupiah', { ...topup, fiatMinor: 2n, ausdMicro: 123n, topupFees: fees }, 'bank', 1n, 61n],
+  ] as const)('%s by its channel leaves AUSD for the rest', (_, payment, channel, feeMinor, ausdMicro) => {
+    expect(chargeFee(payment, channel)).toEqual({ feeMinor, ausdMicro })
+  })
+
+  test('leaves AUSD of any amount, at the highest rate that a quote can have', () => {
+    for (const fiatMinor of [1n, 2n, 9n, 10n, 11n, 100n]) {
+      const paid = { ...topup, fiatMinor, rateMinorPerUsd: 262_143n, topupFees: 'bank=8000+1000' }
+      expect(chargeFee(paid, 'bank').ausdMicro).toBeGreaterThan(0n)
+    }
+  })
+})
+
 describe('the value of late money', () => {
   const locked = { currency: 'IDR', rateMinorPerUsd: 10_000n } as const
   test.each([
@@ -62,10 +89,16 @@ describe('the value of late money', () => {
     ['topup', 1_000_000n, 100_000_000n, 10_100n, 99_009_900n],
     ['topup', 1_000_000n, 100_000_000n, 9_999n, undefined],
   ] as const)('%s of Rp %p for %p, now at %p: %p', (kind, fiatMinor, ausdMicro, present, worth) => {
-    const late = lateWorthFloor({ ...locked, kind, fiatMinor, ausdMicro }, present)
+    const late = lateWorthFloor({ ...locked, kind, fiatMinor, feeMinor: 0n, ausdMicro }, present)
     expect(late?.ausdMicro).toBe(worth)
     if (late) expect(late).toMatchObject({ promisedMicro: ausdMicro, lateRateMinorPerUsd: present })
   })
+})
+
+test('late money with a fee is worth what is left after the fee', () => {
+  const locked = { currency: 'IDR', fiatMinor: 100_000n, feeMinor: 700n, ausdMicro: 6_110_769n } as const
+  const late = lateWorthFloor({ ...locked, kind: 'topup', rateMinorPerUsd: 16_250n }, 16_900n)
+  expect(late?.ausdMicro).toBe(5_875_739n)
 })
 
 describe('another top-up of a wallet', () => {

@@ -1,7 +1,9 @@
+import type { ChannelKind } from '#shared/messages/activity'
 import { countries, countryBy } from '#shared/money/countries'
 import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { toAusdFloor, toFiatCeil } from '#shared/money/rate'
+import { topupFeeFloor, topupFeesFrom } from '#shared/money/topup-fee'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import type { PaymentKind } from './payment'
 
@@ -64,6 +66,21 @@ export function priceTopup(asked: {
   return ok({ currency, fiatMinor: amountMinor, ausdMicro: ausd.minor })
 }
 
+/**
+ * Charges the fee that a payment was promised for the channel that its payer used, in smallest units, and prices the rest of the
+ * money. Without a fee the value stays as it is.
+ */
+export function chargeFee(
+  payment: Price & { readonly rateMinorPerUsd: bigint; readonly topupFees: string | null },
+  channel: ChannelKind,
+): { feeMinor: bigint; ausdMicro: bigint } {
+  const { currency, fiatMinor, ausdMicro, rateMinorPerUsd, topupFees } = payment
+  const feeMinor = topupFees === null ? 0n : topupFeeFloor(fiatMinor, channel, topupFeesFrom(topupFees))
+  if (feeMinor === 0n) return { feeMinor, ausdMicro }
+  const rate = { minorPerUsd: rateMinorPerUsd, currency }
+  return { feeMinor, ausdMicro: toAusdFloor(money(fiatMinor - feeMinor, currency), rate).minor }
+}
+
 export type TopupLimits = {
   readonly openMax: number
   readonly openMicroMax: bigint
@@ -108,15 +125,15 @@ const lateMarginPercent: Readonly<Record<PaymentKind, bigint>> = {
  * is no free option. Returns undefined if the current rate is not worse by more than the margin.
  */
 export function lateWorthFloor(
-  locked: Price & { rateMinorPerUsd: bigint; kind: PaymentKind },
+  locked: Price & { feeMinor: bigint; rateMinorPerUsd: bigint; kind: PaymentKind },
   presentMinorPerUsd: bigint,
 ): { ausdMicro: bigint; promisedMicro: bigint; lateRateMinorPerUsd: bigint } | undefined {
   // More local currency per dollar is worse for the payer of either kind.
   if (presentMinorPerUsd * 100n <= locked.rateMinorPerUsd * (100n + lateMarginPercent[locked.kind])) return undefined
-  const { currency, fiatMinor, ausdMicro: promisedMicro } = locked
+  const { currency, fiatMinor, feeMinor, ausdMicro: promisedMicro } = locked
   const rate = { minorPerUsd: presentMinorPerUsd, currency }
   const late = { promisedMicro, lateRateMinorPerUsd: presentMinorPerUsd }
-  const ausdMicro = toAusdFloor(money(fiatMinor, currency), rate).minor
+  const ausdMicro = toAusdFloor(money(fiatMinor - feeMinor, currency), rate).minor
   // The fiat amount of a settlement is rounded up, so a tiny one could be priced above its promise.
   if (ausdMicro > promisedMicro) return { ...late, ausdMicro: promisedMicro }
   return { ...late, ausdMicro }

@@ -18,6 +18,8 @@ export type Promised = {
   readonly rate: string
   /** Spread in basis points; omitted if zero. */
   readonly spread?: string
+  /** Fees of a top-up by channel; omitted without fees. */
+  readonly fees?: string
   readonly ausd: string
 }
 

@@ -10,6 +10,8 @@ const credited: PaymentFacts & BackFacts = {
   currency: 'IDR',
   fiatMinor: 50_000n,
   ausdMicro: 3_076_923n,
+  feeMinor: 0n,
+  topupFees: null,
   onchainMicro: 3_076_923n,
   leftMicro: 0n,
   recoveredMicro: 0n,

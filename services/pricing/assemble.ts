@@ -9,6 +9,7 @@ export const assemble = (config: Config, means: Means): Context => ({
   guards: guardsFrom(config),
   quoteSecrets: config.quoteSecrets,
   cashoutFee: config.cashoutFee,
+  topupFees: config.topupFees,
   pollMs: config.ratePollMs,
   quoteTtlMs: config.quoteTtlMs,
 })

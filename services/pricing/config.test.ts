@@ -43,6 +43,8 @@ describe('the configuration of pricing', () => {
     ],
     ['RATE_HOLIDAYS', '2026-12-25;2026-12-26', /RATE_HOLIDAYS must list days of the calendar/],
     ['RATE_HOLIDAYS', '2027-02-29', /RATE_HOLIDAYS must list days of the calendar/],
+    ['TOPUP_FEES', 'IDR:crypto=1+0', /TOPUP_FEES names a channel other than bank/],
+    ['TOPUP_FEES', 'MYR:bank=401+0', /TOPUP_FEES must be at most IDR 8000\+1000, MYR 400\+1000/],
     ['RATE_DEVIATION_SPREAD_FACTOR', 'x', /RATE_DEVIATION_SPREAD_FACTOR must/],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => readConfig('pricing', fields, { ...good, [name]: value })).toThrow(fault)

@@ -5,6 +5,7 @@ import { commonFields, databaseFields } from '#platform/service'
 import { homePair, namedDayStartMs } from '#shared/money/day'
 import { feeField } from '#shared/money/fee'
 import { type Pair, pairs } from '#shared/money/pair'
+import { topupFeesField } from '#shared/money/topup-fee'
 import { type Guards, widestSpreadBps } from './decide'
 import { rateEnd, spreadEnd } from './quote-id'
 
@@ -229,6 +230,11 @@ export const fields = {
       'fee of a cash-out that its payee pays: whole rupiah, and basis points of the payout before the fee; quotes of before a ' +
       'change end with it',
     fixedMax: 100_000n,
+  }),
+  TOPUP_FEES: topupFeesField({
+    about:
+      'fees of top-ups by currency and kind of channel (bank, qr, card, ewallet, counter, paylater, direct_debit): a fixed amount in ' +
+      'whole rupiah or sen, and basis points of the amount paid; none: no fees; quotes of before a change end with it',
   }),
   FRANKFURTER_URL: publicUrl(
     url({

@@ -2,6 +2,8 @@ import type { Clock } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import type { Log } from '#platform/log'
 import type { Fee } from '#shared/money/fee'
+import type { Pair } from '#shared/money/pair'
+import type { TopupFees } from '#shared/money/topup-fee'
 import type { Guards } from './decide'
 import type { RateSource } from './rate'
 import type { RateStore } from './rate.store'
@@ -16,6 +18,8 @@ export type Context = {
   readonly quoteSecrets: readonly [string, ...string[]]
   /** Fee of a cash-out, in whole rupiah and basis points of the payout before it. */
   readonly cashoutFee: Fee
+  /** Fees of top-ups, in smallest units and basis points of the amount paid; a pair without fees may be omitted. */
+  readonly topupFees: ReadonlyMap<Pair, TopupFees>
   readonly rates: RateStore
   readonly pollMs: number
   readonly quoteTtlMs: number

@@ -3,6 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
 import { noFee } from '#shared/money/fee'
+import { topupFeesFrom } from '#shared/money/topup-fee'
 import { lockQuotes } from './lock'
 import { metricsOf } from './metrics'
 import { mintQuoteId } from './quote-id'
@@ -138,6 +139,39 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await (await answersOf({ ...charging, cashoutFee: noFee }))(PricingTerms, {})).not.toHaveProperty(
       'ok.cashoutFee',
     )
+  })
+
+  test('names the fees of top-ups in quotes for money that comes in, and does not know a quote of other fees', async () => {
+    const withFees = (text: string) => ({
+      ...fixture.context,
+      topupFees: new Map([['USD/IDR' as const, topupFeesFrom(text)]]),
+    })
+    const topupFees = [
+      { channel: 'qr', fixed: '0', bps: 70 },
+      { channel: 'card', fixed: '2220', bps: 322 },
+    ]
+    const answersOf = async (context: ReturnType<typeof withFees>) => {
+      const board = await openRateCache(context)
+      const answers = lockQuotes(context, { rateOf: board.rateOf, mint: openQuoteIssuer(context) })
+      await board[Symbol.asyncDispose]()
+      return (asked: Question, request: object) =>
+        answers.find(({ question }) => question === asked)!.answer(request) as Promise<{ ok?: { id: string } }>
+    }
+    const ask = await answersOf(withFees('qr=0+70,card=2220+322'))
+    const quoted = await ask(QuoteCreate, { pair: 'USD/IDR' })
+    expect(quoted).toMatchObject({ ok: { topupFees } })
+    const asked = { ...by(quoted.ok!.id), use: 'pay_in' }
+    expect(await ask(QuoteFind, asked)).toMatchObject({ ok: { topupFees } })
+    expect(await ask(QuoteFind, { ...asked, use: 'pay_out' })).not.toHaveProperty('ok.topupFees')
+    expect((await ask(QuoteCreate, { pair: 'USD/MYR' })).ok).not.toHaveProperty('topupFees')
+    expect(await ask(PricingTerms, {})).toMatchObject({
+      ok: { topupFees: topupFees.map((fee) => ({ pair: 'USD/IDR', ...fee })) },
+    })
+    for (const other of ['', 'qr=0+71,card=2220+322']) {
+      const changed = await answersOf(withFees(other))
+      expect(await changed(QuoteFind, asked)).toEqual({ refused: 'quote_unknown' } as never)
+    }
+    expect(await (await answersOf(withFees('')))(PricingTerms, {})).not.toHaveProperty('ok.topupFees')
   })
 
   test('quotes each direction at its own rate while the market is closed', async () => {

@@ -3,6 +3,7 @@ import { failpoint } from '#platform/failpoint'
 import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
 import { isFree } from '#shared/money/fee'
 import { type Pair, pairs } from '#shared/money/pair'
+import { noTopupFees, wireTopupFees } from '#shared/money/topup-fee'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import { type RateVerdict, spreadCurve } from './decide'
@@ -22,6 +23,7 @@ export function lockQuotes(
         pairs: [...pairs],
         quoteSeconds: Math.floor(context.quoteTtlMs / 1_000),
         ...feeOf(context),
+        ...feesOfAll(context),
         spreads: pairs.flatMap((pair) => spreadCurve(pair, context.guards)).map(wireSpread),
       }),
     ),
@@ -32,11 +34,11 @@ export function lockQuotes(
       if ('refused' in priced) return priced
       const quote = mint({ pair, ...priced.ok })
       const cashouts = pair === 'USD/IDR' && quote.use !== 'pay_in'
-      const fee = cashouts ? feeOf(context) : {}
       return ok({
         ...wire(quote),
         cashouts,
-        ...fee,
+        ...(cashouts && feeOf(context)),
+        ...(quote.use !== 'pay_out' && feesOf(context, pair)),
         reason: verdict.state,
         reference: wireReference(verdict.reference),
       })
@@ -49,7 +51,9 @@ export function lockQuotes(
     handler(QuoteFind, async ({ quoteId, requestFingerprint, use }) => {
       const quote = quoteFor(context, quoteId, use)
       const found = 'refused' in quote ? quote : await findFor(context, requestFingerprint, quote.ok)
-      return 'refused' in found ? found : ok({ ...wire(found.ok), ...(use === 'pay_out' && feeOf(context)) })
+      if ('refused' in found) return found
+      const fees = use === 'pay_out' ? feeOf(context) : feesOf(context, found.ok.pair)
+      return ok({ ...wire(found.ok), ...fees })
     }),
     handler(QuoteTake, async ({ quoteId, requestFingerprint, use }) => {
       const quote = quoteFor(context, quoteId, use)
@@ -63,6 +67,19 @@ export function lockQuotes(
 /** Returns the fee of a cash-out as messages have it, or nothing without one. */
 const feeOf = ({ cashoutFee }: Context) =>
   isFree(cashoutFee) ? {} : { cashoutFee: { fixed: `${cashoutFee.fixedMinor}`, bps: Number(cashoutFee.bps) } }
+
+/** Returns the fees of the top-ups of a pair as messages have them, or nothing without fees. */
+function feesOf({ topupFees }: Context, pair: Pair) {
+  const fees = topupFees.get(pair) ?? noTopupFees
+  return fees.length === 0 ? {} : { topupFees: wireTopupFees(fees) }
+}
+
+function feesOfAll({ topupFees }: Context) {
+  const fees = pairs.flatMap((pair) =>
+    wireTopupFees(topupFees.get(pair) ?? noTopupFees).map((fee) => ({ pair, ...fee })),
+  )
+  return fees.length === 0 ? {} : { topupFees: fees }
+}
 
 type Priced = Pick<Lock, 'minorPerUsd' | 'spreadBps' | 'use'>
 
@@ -83,12 +100,12 @@ function priceFor(
 
 /** Reads the quote in an id, for a use of it. */
 function quoteFor(
-  { quoteSecrets, cashoutFee, quoteTtlMs }: Context,
+  { quoteSecrets, quoteTtlMs, ...fees }: Context,
   written: string,
   use: 'pay_in' | 'pay_out' | undefined,
 ): Answer<Quote> {
   const id = written.toLowerCase()
-  const lock = readQuoteId(quoteSecrets, id, cashoutFee)
+  const lock = readQuoteId(quoteSecrets, id, fees)
   if (!lock) return refuse('quote_unknown')
   // guard: a quote for money that comes in prices no cash-out
   if (lock.use === 'pay_in' && use !== 'pay_in') return refuse('cashout_rate_unavailable')

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { noFee } from '#shared/money/fee'
+import { topupFeesFrom } from '#shared/money/topup-fee'
 import { endsFromMs, markEnd, mintQuoteId, rateEnd, readQuoteId, spreadEnd } from './quote-id'
 
 const secret = 'a secret of ours'
@@ -27,6 +29,25 @@ describe('the id of a quote', () => {
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(readQuoteId([secret], id)).toEqual(locked)
     expect(readQuoteId(['the next', secret], id.toUpperCase())).toEqual(locked)
+  })
+
+  test.each([
+    ['any', 'USD/MYR', true],
+    ['pay_in', 'USD/MYR', true],
+    // The other currency has no fees, and a quote for cash-outs prices no top-up.
+    ['any', 'USD/IDR', false],
+    ['pay_out', 'USD/MYR', false],
+  ] as const)('for %s in %s depends on the fees of its top-ups: %p', (use, pair, depends) => {
+    const feesOf = (text: string) => ({
+      cashoutFee: noFee,
+      topupFees: new Map([['USD/MYR' as const, topupFeesFrom(text)]]),
+    })
+    const set = feesOf('bank=120+0,card=0+300')
+    const locked = { ...lock, use, pair, spreadBps: use === 'pay_out' ? -50n : 50n }
+    const id = mintQuoteId(secret, locked, mark, set)
+    expect(readQuoteId([secret], id, set)).toEqual(locked)
+    for (const other of [feesOf('bank=120+0,card=0+301'), feesOf('card=0+300'), undefined])
+      expect(readQuoteId([secret], id, other) === undefined).toBe(depends)
   })
 
   test('differs for each mark of one moment', () => {

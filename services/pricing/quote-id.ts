@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Fee, feeText, isFree, noFee } from '#shared/money/fee'
+import { feeText, isFree, noFee } from '#shared/money/fee'
 import { type Pair, pairs } from '#shared/money/pair'
+import { noTopupFees, topupFeesText } from '#shared/money/topup-fee'
+import type { Context } from './context'
 import type { Lock } from './quote'
 
 /**
@@ -30,7 +32,11 @@ export const spreadEnd = 1n << widths.spread
 /** Exclusive maximum of the mark. */
 export const markEnd = 1 << Number(widths.mark)
 
-export function mintQuoteId(secret: string, lock: Lock, mark: number, cashoutFee = noFee): string {
+/** Fees of the settings, which quotes are signed with. */
+type Fees = Pick<Context, 'cashoutFee' | 'topupFees'>
+const noFees: Fees = { cashoutFee: noFee, topupFees: new Map() }
+
+export function mintQuoteId(secret: string, lock: Lock, mark: number, fees = noFees): string {
   const fields = [
     [BigInt(lock.expiresAtMs - endsFromMs), widths.end],
     [lock.use === 'pay_in' ? 1n : 0n, widths.payInOnly],
@@ -43,38 +49,41 @@ export function mintQuoteId(secret: string, lock: Lock, mark: number, cashoutFee
     if (value < 0n || value >> width !== 0n) throw new Error(`${value} does not fit into a quote id`)
     return (packed << width) | value
   }, 0n)
-  return uuidOf((said << widths.proof) | proofOf(secret, said, prefixOf(lock.use, cashoutFee)))
+  return uuidOf((said << widths.proof) | proofOf(secret, said, prefixOf(lock, fees)))
 }
 
 /**
- * Returns the prefix of the signed text. A quote for cash-outs is signed with their fee, so that one of before a change is
- * unknown and prices nothing at another fee than it named.
+ * Returns the prefix of the signed text. A quote for cash-outs is signed with their fee, and one for money that comes in with the
+ * fees of its top-ups, so that one of before a change is unknown and prices nothing at another fee than it named.
  */
-function prefixOf(use: Lock['use'], cashoutFee: Fee): string {
+function prefixOf({ use, pair }: Pick<Lock, 'use' | 'pair'>, { cashoutFee, topupFees }: Fees): string {
   const prefix = use === 'pay_out' ? payOutPrefix : signedPrefix
-  return use === 'pay_in' || isFree(cashoutFee) ? prefix : `${prefix} fee ${feeText(cashoutFee)}`
+  const ofCashouts = use === 'pay_in' || isFree(cashoutFee) ? '' : ` fee ${feeText(cashoutFee)}`
+  const ofTopups = use === 'pay_out' ? '' : topupFeesText(topupFees.get(pair) ?? noTopupFees)
+  return `${prefix}${ofCashouts}${ofTopups && ` top-ups ${ofTopups}`}`
 }
 
-/** Reads the lock in a quote id. Returns undefined for an id that no secret verifies, or one of another fee. */
-export function readQuoteId(secrets: readonly string[], id: string, cashoutFee = noFee): Lock | undefined {
+/** Reads the lock in a quote id. Returns undefined for an id that no secret verifies, or one of other fees. */
+export function readQuoteId(secrets: readonly string[], id: string, fees = noFees): Lock | undefined {
   const packed = packedOf(id)
   if (packed === undefined) return undefined
   const [said, proof] = split(packed, widths.proof)
   const [promised] = split(said, widths.mark)
   const [beforeSpread, spread] = split(promised, widths.spread)
   const [beforeRate, minorPerUsd] = split(beforeSpread, widths.rate)
-  const [beforePair, pair] = split(beforeRate, widths.pair)
+  const [beforePair, pairIndex] = split(beforeRate, widths.pair)
   const [end, payInOnly] = split(beforePair, widths.payInOnly)
   const expiresAtMs = endsFromMs + Number(end)
+  const pair = pairs[Number(pairIndex)] as Pair
   const isProven = (use: Lock['use']) => {
-    const prefix = prefixOf(use, cashoutFee)
+    const prefix = prefixOf({ use, pair }, fees)
     return secrets.some((secret) => same(proof, proofOf(secret, said, prefix)))
   }
   const isPayOut = isProven('pay_out')
   const use = isPayOut ? 'pay_out' : payInOnly === 1n ? 'pay_in' : 'any'
   // guard: a quote that we did not issue is invalid
   if (!isPayOut && !isProven(use)) return undefined
-  return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps: isPayOut ? -spread : spread, use, expiresAtMs }
+  return { pair, minorPerUsd, spreadBps: isPayOut ? -spread : spread, use, expiresAtMs }
 }
 
 const split = (packed: bigint, width: bigint) => [packed >> width, packed & ((1n << width) - 1n)] as const

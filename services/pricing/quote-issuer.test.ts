@@ -5,7 +5,8 @@ import { openQuoteIssuer } from './quote-issuer'
 
 const rate = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n, use: 'any' } as const
 const quoteSecrets = ['the secret of this suite'] as const
-const open = (clock = Date.now) => openQuoteIssuer({ quoteSecrets, cashoutFee: noFee, quoteTtlMs: 60_000, clock })
+const open = (clock = Date.now) =>
+  openQuoteIssuer({ quoteSecrets, cashoutFee: noFee, topupFees: new Map(), quoteTtlMs: 60_000, clock })
 
 describe('new quotes', () => {
   test('contain their lock, and live as long as configured', () => {

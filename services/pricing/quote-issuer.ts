@@ -8,14 +8,14 @@ export type QuoteIssuer = (rate: Omit<Lock, 'expiresAtMs'>) => Lock & { readonly
 /** Issues quotes. Marks begin at random, so two instances rarely issue the same id in one millisecond. */
 export function openQuoteIssuer({
   quoteSecrets: [secret],
-  cashoutFee,
   quoteTtlMs,
   clock,
-}: Pick<Context, 'quoteSecrets' | 'cashoutFee' | 'quoteTtlMs' | 'clock'>): QuoteIssuer {
+  ...fees
+}: Pick<Context, 'quoteSecrets' | 'cashoutFee' | 'topupFees' | 'quoteTtlMs' | 'clock'>): QuoteIssuer {
   let mark = randomInt(markEnd)
   return (rate) => {
     mark = (mark + 1) % markEnd
     const lock = { ...rate, expiresAtMs: clock() + quoteTtlMs }
-    return { id: mintQuoteId(secret, lock, mark, cashoutFee), ...lock }
+    return { id: mintQuoteId(secret, lock, mark, fees), ...lock }
   }
 }

@@ -7,7 +7,7 @@ import { PaymentsTerms, TopupTerms } from '#shared/messages/payments'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
 
-const { pairs, spreads, cashoutFee } = PricingTerms.answer.properties
+const { pairs, spreads, cashoutFee, topupFees } = PricingTerms.answer.properties
 const { currencies, methods, heldChannels, cancellationsPerDayMax } = PaymentsTerms.answer.properties
 const { chainId, ausd, creditLine, treasury, cycle } = ChainTerms.answer.properties
 
@@ -26,6 +26,7 @@ const cost = Type.Object(
     repaymentFee: amountOf('Fee of a repayment, in 10⁻⁶ AUSD.'),
     spreads,
     cashoutFee,
+    topupFees,
     late: Type.Object(
       {
         score: Type.Integer({ description: 'Points that the score loses.' }),
@@ -143,8 +144,8 @@ export const GetConfig = route({
         { title: 'SessionTerms', description: 'Limits of a session.' },
       ),
       quote: Type.Object(
-        { seconds: seconds('How long a quoted rate is valid'), spreads, cashoutFee },
-        { title: 'QuoteTerms', description: 'Validity and spreads of quotes, and the fee of cash-outs.' },
+        { seconds: seconds('How long a quoted rate is valid'), spreads, cashoutFee, topupFees },
+        { title: 'QuoteTerms', description: 'Validity and spreads of quotes, and the fees of cash-outs and top-ups.' },
       ),
       checkout: Type.Object(
         { seconds: seconds('How long a checkout is open'), methods, cancellationsPerDayMax },

@@ -80,9 +80,9 @@ export const chart = {
     about: 'spread earned on top-ups and settlements, less spread given to cash-outs',
   },
   fees_earned: {
-    assets: ['IDR'],
+    assets: ['IDR', 'MYR'],
     side: 'earned',
-    about: 'fees that users paid for cash-outs',
+    about: 'fees that users paid for top-ups and cash-outs',
   },
   capital: {
     assets: ['IDR', 'MYR', 'AUSD', 'MON'],

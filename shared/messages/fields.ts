@@ -36,7 +36,8 @@ export const Fee = Type.String({
   ...digits,
   title: 'Fee',
   description:
-    'Fee of the cash-out in local currency, which `fiat` no longer contains. Omitted if none is charged, as for AUSD that goes back.',
+    'Fee in local currency. `fiat` of a cash-out no longer contains it; `fiat` of a top-up does, and `ausd` is for the rest. ' +
+    'Omitted if none is charged, as for money that goes back.',
   examples: ['5550'],
 })
 export const ShareAmount = Type.String({

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Amount, FiatAmount, Pair, Timestamp, Uuid } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
+import { feeChannels } from '#shared/money/topup-fee'
 
 const locked = { id: Uuid, pair: Pair, rate: FiatAmount, expiresAt: Timestamp }
 const SpreadBps = Type.Integer({
@@ -28,7 +29,31 @@ const CashoutFee = Type.Object(
       'Fee of a cash-out, which its payout in rupiah is reduced by: a fixed amount and a part of the payout. Omitted without a fee.',
   },
 )
-const Found = Type.Object({ ...locked, spreadBps: SpreadBps, cashoutFee: Type.Optional(CashoutFee) })
+const topupFee = {
+  channel: Type.Enum([...feeChannels], {
+    description: 'Kind of the channel that the payer uses at the checkout, whatever `method` was asked for.',
+  }),
+  fixed: FiatAmount,
+  bps: Type.Integer({ description: 'Part of the amount paid, in hundredths of a percent, rounded down.' }),
+}
+/** Fees of top-ups of one currency, omitted without fees. */
+export const TopupFees = Type.Optional(
+  Type.Array(
+    Type.Object(topupFee, {
+      title: 'TopupFee',
+      description:
+        'Fee of a top-up through one kind of channel, which is part of the amount paid: AUSD is credited for the rest. A kind ' +
+        'that is not named has no fee.',
+    }),
+    { description: 'Fees of top-ups, by the channel that is used. Omitted without fees.' },
+  ),
+)
+const Found = Type.Object({
+  ...locked,
+  spreadBps: SpreadBps,
+  cashoutFee: Type.Optional(CashoutFee),
+  topupFees: TopupFees,
+})
 
 const Reference = Type.Object(
   {
@@ -59,6 +84,7 @@ const Quoted = Type.Object(
     ),
     reason: Type.Optional(Reason),
     cashoutFee: Type.Optional(CashoutFee),
+    topupFees: TopupFees,
   },
   {
     title: 'Quote',
@@ -111,6 +137,15 @@ export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
     pairs: Type.Array(Pair, { description: 'Currency pairs that can be quoted.' }),
     quoteSeconds: Type.Integer(),
     cashoutFee: Type.Optional(CashoutFee),
+    topupFees: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { pair: Pair, ...topupFee },
+          { title: 'TopupFeeOfPair', description: 'Fee of a top-up in one currency through one kind of channel.' },
+        ),
+        { description: 'Fees of top-ups, as quotes have them. Omitted without fees.' },
+      ),
+    ),
     spreads: Type.Optional(Type.Array(Spread, { description: 'Spreads of each pair, by the reason for them.' })),
   }),
   repeat: 'changes nothing',

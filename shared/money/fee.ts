@@ -22,7 +22,14 @@ export const feeText = ({ fixedMinor, bps }: Fee): string => `${fixedMinor}+${bp
 export const isFree = ({ fixedMinor, bps }: Fee): boolean => fixedMinor === 0n && bps === 0n
 
 /** Highest part of a fee in basis points: a tenth of the amount. */
-const bpsMax = 1_000n
+export const bpsMax = 1_000n
+
+/** Reads a fee such as `5550+25`, of any height. */
+export function feeOfText(text: string): Fee {
+  const [, fixed, bps] = /^([0-9]{1,12})\+([0-9]{1,5})$/.exec(text) ?? []
+  if (fixed === undefined || bps === undefined) throw new Error('must be a fixed amount and basis points, e.g. 5550+25')
+  return { fixedMinor: BigInt(fixed), bps: BigInt(bps) }
+}
 
 /** Reads a fee such as `5550+25`. `fixedMax`: the highest fixed part, in smallest units of the currency. */
 export const feeField = ({ about, fixedMax }: { about: string; fixedMax: bigint }): Field<Fee> => ({
@@ -31,10 +38,7 @@ export const feeField = ({ about, fixedMax }: { about: string; fixedMax: bigint 
   secret: false,
   fallback: feeText(noFee),
   parse: (raw) => {
-    const [, fixed, bps] = /^([0-9]{1,12})\+([0-9]{1,5})$/.exec(raw) ?? []
-    if (fixed === undefined || bps === undefined)
-      throw new Error('must be a fixed amount and basis points, e.g. 5550+25')
-    const fee = { fixedMinor: BigInt(fixed), bps: BigInt(bps) }
+    const fee = feeOfText(raw)
     if (fee.fixedMinor > fixedMax || fee.bps > bpsMax) throw new Error(`must be at most ${fixedMax}+${bpsMax}`)
     return fee
   },

@@ -125,6 +125,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     'await',
     "account ? 'closed' : await",
   ),
+  'a top-up that an operator credits pays its fee': instead(', channel)', ", 'unknown')"),
   'a late payment is credited at no better than the current rate': instead('isLate(payment, charge)', 'false'),
   'reversible payments are held, and so are those of unknown channels': instead(
     "!== 'bank' && kind !== 'qr'",

@@ -1,3 +1,4 @@
+import type { QuotedTopupFees } from '#shared/money/topup-fee'
 import { type Answer, ok, refuse } from '#shared/refusals'
 
 type LockedQuote = {
@@ -5,6 +6,7 @@ type LockedQuote = {
   rate: string
   spreadBps: number
   cashoutFee?: { fixed: string; bps: number }
+  topupFees?: QuotedTopupFees
   requestFingerprint?: string
   over?: true
   /** Faults of a taking: it `breaks` before the quote is taken, or its response is `lost` afterwards. */

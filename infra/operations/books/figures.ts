@@ -15,7 +15,7 @@ const paymentClaims = `
       own + p.overpaid_minor - second_refunded as fiat, second_refunded,
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else p.fiat_minor - p.refunded_minor end - beyond_minor as exchanged_minor, beyond,
-      worth, p.recovered_micro, p.written_off_micro, given,
+      worth, fee_earned, p.recovered_micro, p.written_off_micro, given,
       case when p.credited_at is null then greatest(worth - p.recovered_micro, 0) else 0 end as promised,
       p.held is true and p.hold_ended_at is null as may_be_taken,
       case when p.state in ('held', 'credited', 'repaid', 'revoking') then p.onchain_micro
@@ -39,7 +39,9 @@ const paymentClaims = `
     cross join lateral (select
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else div(p.ausd_micro * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as worth,
-      div(p.ausd_micro * beyond_minor + p.fiat_minor - 1, p.fiat_minor) as beyond,
+      div(p.ausd_micro * beyond_minor + p.fiat_minor - p.fee_minor - 1, p.fiat_minor - p.fee_minor) as beyond,
+      case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
+        else div(p.fee_minor * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as fee_earned,
       case when exchanged and p.credited_at is not null then p.onchain_micro else 0 end as given) as b;
   create unique index on payment_claims (item);
   analyze payment_claims;`
@@ -131,6 +133,7 @@ const rowLines = `
         (provider_account, currency, fiat),
         (case state when 'accepted' then 'capital' else 'suspense' end, currency,
           exchanged_minor - fiat),
+        ('fees_earned', currency, -fee_earned),
         ('promises', 'AUSD', -promised),
         ('treasury', 'AUSD', -given),
         ('credit_line', 'AUSD', given),

@@ -15,6 +15,7 @@ type PaymentRow = {
   account: ProviderAccount
   currency: Fiat
   fiat_minor: string
+  fee_minor: string
   ausd_micro: string
   spread_bps: number
   paid_minor: string | null
@@ -28,6 +29,7 @@ export const paymentColumns = [
   'account',
   'currency',
   'fiat_minor',
+  'fee_minor',
   'ausd_micro',
   'spread_bps',
   'paid_minor',
@@ -47,11 +49,13 @@ export async function postPayments(tx: TransactionSql, rows: readonly PaymentRow
     const leftMinor = BigInt(row.paid_minor ?? row.fiat_minor) - refundedMinor
     const exchangedMinor = refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
     const worthMicro = (BigInt(row.ausd_micro) * exchangedMinor) / fiatMinor
+    const earnedMinor = (BigInt(row.fee_minor) * exchangedMinor) / fiatMinor
     const keptMicro = spreadIncomeFloor(worthMicro, spread_bps)
     if (row.provider_payment_id) await postAs(tx, 'payments', row.provider_payment_id, [])
     await postAs(tx, 'payments', row.id, [
       { account: providerOf[account], asset: currency, amount: leftMinor },
-      { account: 'exchange', asset: currency, amount: -exchangedMinor },
+      { account: 'exchange', asset: currency, amount: earnedMinor - exchangedMinor },
+      { account: 'fees_earned', asset: currency, amount: -earnedMinor },
       { account: 'suspense', asset: currency, amount: exchangedMinor - leftMinor },
       { account: 'exchange', asset: 'AUSD', amount: worthMicro + keptMicro },
       { account: 'spread', asset: 'AUSD', amount: -keptMicro },

@@ -77,8 +77,8 @@ async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<type
     ask(PayoutsTerms, {}).then(okOf),
     ask(ChainTerms, {}).then(okOf),
   ])
-  const { spreads, cashoutFee } = pricing
-  const prices = { ...(spreads && { spreads }), ...(cashoutFee && { cashoutFee }) }
+  const { spreads, cashoutFee, topupFees } = pricing
+  const prices = { ...(spreads && { spreads }), ...(cashoutFee && { cashoutFee }), ...(topupFees && { topupFees }) }
   const { chainId, ausd, creditLine, treasury, gasLimits, dripWei, cycle, initialRatioBps } = chain
   return {
     pairs: pricing.pairs,

@@ -6,6 +6,7 @@ import { requestId } from '#platform/request-id'
 import { idFor } from '#shared/ids'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import { accountFor, type Pair } from '#shared/money/pair'
+import { quotedTopupFees, topupFeesText } from '#shared/money/topup-fee'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { askDeadlineMs, askOr, type Context } from '../context'
 import { nextCheck, reopenMaxMs } from '../decide'
@@ -33,7 +34,7 @@ export type CheckoutRequest = {
   readonly requestFingerprint: string
 }
 
-type Rate = Pick<PaymentTerms, 'pair' | 'rateMinorPerUsd'> & { readonly spreadBps: number }
+type Rate = Pick<PaymentTerms, 'pair' | 'rateMinorPerUsd'> & Pick<PaymentRow, 'spreadBps' | 'topupFees'>
 
 export function requestOf<F extends Omit<CheckoutRequest, 'requestFingerprint'>>(
   fields: F,
@@ -65,8 +66,9 @@ export async function findRate(
 ): Promise<Answer<Rate>> {
   const found = await askOr(context, QuoteFind, { quoteId, requestFingerprint, use: 'pay_in' }, 'rate_unavailable')
   if ('refused' in found) return found
-  const { pair, rate, spreadBps } = found.ok
-  return ok({ pair, rateMinorPerUsd: BigInt(rate), spreadBps })
+  const { pair, rate, spreadBps, topupFees: fees } = found.ok
+  const topupFees = fees === undefined ? null : topupFeesText(quotedTopupFees(fees))
+  return ok({ pair, rateMinorPerUsd: BigInt(rate), spreadBps, topupFees })
 }
 
 export async function admitTopup(

@@ -88,6 +88,7 @@ async function askForCheckout(context: Context, payment: PaymentRow, payer: Paye
         request_fingerprint: payment.requestFingerprint,
         rate: payment.rateMinorPerUsd.toString(),
         ...(payment.spreadBps > 0 ? { spread: String(payment.spreadBps) } : {}),
+        ...(payment.topupFees !== null ? { fees: payment.topupFees } : {}),
         ausd: payment.ausdMicro.toString(),
       },
     })

@@ -63,7 +63,13 @@ async function storeSettlement(
   // A wallet that may have no top-ups gets no collateral: its payment only repays the remaining debt.
   // guard: a debt that is not ripe is held to the limits of top-ups
   const topupMicro = mayTopUp ? drawnMicro - ripeMicro : 0n
-  const terms = { ...price.ok, ...rate.ok, topupMicro }
+  const terms = {
+    ...price.ok,
+    ...rate.ok,
+    // guard: a settlement pays no fee
+    topupFees: null,
+    topupMicro,
+  }
 
   const treasury = await context.treasury.current()
   const admit = (tx: Tx) => admitDebt(tx, context, wallet, { terms, treasury })

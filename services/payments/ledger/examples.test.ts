@@ -21,6 +21,8 @@ const opened: Row = {
   rateMinorPerUsd: 16_250n,
   spreadBps: 0,
   ausdMicro: ausd,
+  feeMinor: 0n,
+  topupFees: null,
   expiresAt: time,
   providerPaymentId: null,
   held: null,
@@ -92,6 +94,57 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly E
         },
       ],
       credited,
+    ],
+  ],
+  [
+    'a top-up by card with a fee of Rp 65,000 of which a quarter, and then the rest, is refunded during its hold',
+    opened,
+    [
+      [
+        'awaiting_payment → paid',
+        {
+          ...received,
+          state: 'paid',
+          held: true,
+          feeMinor: 65_000n,
+          ausdMicro: 96_000_000n,
+          onchainMicro: 96_000_000n,
+        },
+        {
+          IDR: { provider_id: 1_625_000n, exchange: -1_560_000n, fees_earned: -65_000n },
+          AUSD: { promises: -96_000_000n, exchange: 96_000_000n },
+        },
+      ],
+      ['paid → held', { state: 'held', creditedAt: time }, onChain('collateral_held', 96_000_000n)],
+      [
+        'refund counted',
+        { refundedMinor: 406_250n },
+        {
+          IDR: { provider_id: -406_250n, exchange: 390_000n, fees_earned: 16_250n },
+          AUSD: { clawback: 24_000_000n, exchange: -24_000_000n },
+        },
+      ],
+      ['held → revoking', { state: 'revoking', leftMicro: 72_000_000n }, {}],
+      [
+        'refund counted',
+        { refundedMinor: fiat, leftMicro: 0n },
+        {
+          IDR: { provider_id: -1_218_750n, exchange: 1_170_000n, fees_earned: 48_750n },
+          AUSD: { clawback: 72_000_000n, exchange: -72_000_000n },
+        },
+      ],
+      [
+        'revoking → revoked',
+        { state: 'revoked', onchainMicro: 0n },
+        {
+          AUSD: {
+            treasury: 96_000_000n,
+            credit_line: -96_000_000n,
+            clawback: -96_000_000n,
+            collateral_held: 96_000_000n,
+          },
+        },
+      ],
     ],
   ],
   [

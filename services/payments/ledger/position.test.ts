@@ -25,6 +25,8 @@ const opened: Booked = {
   fiatMinor: 1_625_000n,
   rateMinorPerUsd: 16_250n,
   ausdMicro: 100_000_000n,
+  feeMinor: 0n,
+  topupFees: null,
   spreadBps: 0,
   expiresAt: null,
   providerPaymentId: null,
@@ -262,6 +264,39 @@ describe('the spread of a quote', () => {
   })
 })
 
+describe('the fee of a top-up', () => {
+  const charged = { feeMinor: 65_000n, ausdMicro: 96_000_000n, onchainMicro: 96_000_000n }
+
+  test('is earned from the money that was paid; AUSD is promised for the rest', () => {
+    expect(totals(row('topup', 'paid', charged))).toEqual({
+      'provider_id IDR': 1_625_000n,
+      'fees_earned IDR': -65_000n,
+      'exchange IDR': -1_560_000n,
+      'exchange AUSD': 96_000_000n,
+      'promises AUSD': -96_000_000n,
+    })
+  })
+
+  test('goes back with a refund, in proportion and rounded down', () => {
+    const back = row('topup', 'held', { ...charged, refundedMinor: 406_249n })
+    expect(totals(back)).toMatchObject({ 'fees_earned IDR': -48_750n, 'exchange IDR': 48_750n - 1_218_751n })
+    expect(totals(row('topup', 'revoking', charged))).not.toHaveProperty('fees_earned IDR')
+  })
+
+  test('is not earned while the money waits for a decision, nor from a second payment', () => {
+    const waits = row('topup', 'review', { ...charged, reason: 'excess_refused' })
+    expect(totals(waits)).not.toHaveProperty('fees_earned IDR')
+    const twice = row('topup', 'credited', { ...charged, overpaidMinor: 1_625_000n })
+    expect(totals(twice)).toMatchObject({ 'fees_earned IDR': -65_000n, 'suspense IDR': -1_625_000n })
+  })
+
+  test('buys nothing, so money that goes back beyond the payment is owed at the rate of the rest', () => {
+    const beyond = row('topup', 'credited', { ...charged, refundedMinor: 3_250_000n })
+    // Rp 1,625,000 at 96 AUSD for Rp 1,560,000, and the 96 AUSD that were credited.
+    expect(totals(beyond)).toMatchObject({ 'clawback AUSD': 196_000_000n, 'provider_id IDR': -1_625_000n })
+  })
+})
+
 test('the position of any row sums to 0 in every asset', () => {
   const micro = fc.bigInt({ min: 0n, max: 200_000_000n })
   const minor = fc.bigInt({ min: 0n, max: 3_250_000n })
@@ -278,6 +313,7 @@ test('the position of any row sums to 0 in every asset', () => {
         overpaidMinor: minor,
         ausdMicro: micro,
         overpaidRefundedMinor: minor,
+        feeMinor: fc.bigInt({ min: 0n, max: opened.fiatMinor - 1n }),
         spreadBps: fc.integer({ min: 0, max: 511 }),
         paidMinor: fc.option(minor),
         creditedAt: time,
@@ -305,6 +341,7 @@ test('the loss by a payment is what its wallet owes in the books, and a waived r
         writtenOffMicro: micro,
         refundedMinor: minor,
         refundAppliedMinor: minor,
+        feeMinor: fc.bigInt({ min: 0n, max: opened.fiatMinor - 1n }),
         creditedAt: fc.constantFrom(null, someTime),
       }),
       minor,
@@ -324,6 +361,7 @@ const amounts: Readonly<Record<string, string>> = {
   rateMinorPerUsd: 'a rate; its result is in ausdMicro',
   spreadBps: 'the spread within the rate',
   fiatMinor: 'the price of the promise',
+  feeMinor: 'earned',
   ausdMicro: 'the value of the payment',
   topupMicro: 'the part of ausdMicro that the limits of top-ups count',
   lateRateMinorPerUsd: 'a rate; its result is in ausdMicro',

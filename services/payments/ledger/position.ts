@@ -5,6 +5,7 @@ import {
   atLeastZero,
   beyondCeil,
   beyondMinor,
+  earnedFeeFloor,
   type PaymentFacts,
   type Reason,
   remainderFloor,
@@ -56,9 +57,12 @@ function fiatLines(payment: BookedPayment): JournalLine[] {
   const leftMinor = isExchanged(payment) ? atLeastZero(fiatMinor - refundedMinor) : 0n
   // Money that went back beyond the payment was exchanged for a claim on the wallet.
   const exchangedMinor = leftMinor - beyondMinor(payment)
+  // The fee goes back with the money, in proportion.
+  const earnedMinor = isExchanged(payment) ? earnedFeeFloor(payment) : 0n
   return [
     { account: providerOf[account], asset: currency, amount: heldMinor },
-    { account: 'exchange', asset: currency, amount: -exchangedMinor },
+    { account: 'exchange', asset: currency, amount: earnedMinor - exchangedMinor },
+    { account: 'fees_earned', asset: currency, amount: -earnedMinor },
     { account: nobodysOf(payment), asset: currency, amount: exchangedMinor - heldMinor },
   ]
 }

@@ -54,6 +54,7 @@ function entryOf(
     ...userMessages(payment, status),
     pair: payment.pair,
     fiat: payment.fiatMinor.toString(),
+    ...(payment.feeMinor > 0n ? { fee: payment.feeMinor.toString() } : {}),
     ausd: payment.ausdMicro.toString(),
     ...(payment.method ? { method: payment.method } : {}),
     ...(channel ? { channel: kindOfChannel(channel), channelCode: channel } : {}),

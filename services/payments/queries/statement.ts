@@ -35,7 +35,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   const isWithin = sql`${bookedAt} >= ${from}::timestamptz`
   const sum = (when: typeof isWithin) =>
     sql<string>`coalesce(sum(-${amount}) filter (where ${account} = 'promises' and ${when}), 0)::text`
-  const { id, kind, pair, fiatMinor, ausdMicro, refSequence } = payments
+  const { id, kind, pair, fiatMinor, feeMinor, ausdMicro, refSequence } = payments
   return database.read((db) =>
     db
       .select({
@@ -43,6 +43,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
         kind,
         pair,
         fiatMinor,
+        feeMinor,
         ausdMicro,
         refSequence,
         at: sql<string | null>`max(${bookedAt}) filter (where ${isWithin})`,
@@ -67,7 +68,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
 type BookedStep = Awaited<ReturnType<typeof findBooked>>[number]
 
 function entryOf(payment: BookedStep): StatementEntry {
-  const { id, kind, pair, fiatMinor, ausdMicro, refSequence, at } = payment
+  const { id, kind, pair, fiatMinor, feeMinor, ausdMicro, refSequence, at } = payment
   const moved = BigInt(payment.moved)
   const change = (micro: bigint): StatementChange => (micro > 0n ? { inFlight: String(micro) } : {})
   return {
@@ -76,6 +77,7 @@ function entryOf(payment: BookedStep): StatementEntry {
     id,
     pair,
     fiat: String(fiatMinor),
+    ...(feeMinor > 0n ? { fee: String(feeMinor) } : {}),
     ausd: String(ausdMicro),
     in: change(moved),
     out: change(-moved),

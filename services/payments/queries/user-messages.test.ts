@@ -14,6 +14,7 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   reason: null,
   pair: 'USD/IDR',
   fiatMinor: 50_000n,
+  feeMinor: 0n,
   ausdMicro: 3_076_923n,
   method: 'qr',
   channel: 'QRIS',

@@ -1,5 +1,7 @@
+import type { ChannelKind } from '#shared/messages/activity'
 import type { Step } from '../decide'
 import { type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
+import { chargeFee } from '../price'
 
 export const resolutions = ['credit', 'refund', 'accept'] as const
 /** Decision of an operator. `credit` applies the amount paid, `refund` sends it back, `accept` leaves it as it is. */
@@ -11,6 +13,7 @@ type ReviewFacts = PaymentFacts & {
   readonly paidMinor: bigint | null
   readonly overpaidRefundedMinor: bigint
   readonly promisedMicro: bigint | null
+  readonly lateRateMinorPerUsd: bigint | null
   readonly refSequence: number
 }
 
@@ -24,25 +27,32 @@ const inexact: ResolutionRefused = {
 /** Amounts of a credit, before late pricing and the recovery of reversals. */
 export type Credit = {
   readonly fiatMinor: bigint
+  readonly feeMinor: bigint
   readonly ausdMicro: bigint
   readonly promisedMicro: bigint | null
   /** Number of its chain ref, which is new if one was ordered before. */
   readonly refSequence: number
 }
 
-/** Returns the credit of the amount actually paid, at the quote's rate, rounded down. */
-export function creditOf(payment: ReviewFacts): Credit | ResolutionRefused {
-  const { paidMinor, fiatMinor, ausdMicro, promisedMicro, refSequence } = payment
+/**
+ * Returns the credit of the amount actually paid less the fee of its channel, at the payment's rate, rounded down. A fee that was
+ * charged on arrival is the same again.
+ */
+export function creditOf(payment: ReviewFacts, channel: ChannelKind): Credit | ResolutionRefused {
+  const { paidMinor, fiatMinor, ausdMicro, promisedMicro, rateMinorPerUsd, lateRateMinorPerUsd, refSequence } = payment
   if (wasCredited(payment)) return { not: 'the payment has already taken effect' }
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
-  const counted = { fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
+  const paid = { ...payment, fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
+  const priced = { ...paid, rateMinorPerUsd: lateRateMinorPerUsd ?? rateMinorPerUsd }
+  // guard: a top-up that an operator credits pays its fee
+  const counted = { fiatMinor: paidMinor, ...chargeFee(priced, channel) }
   // A payment that covered an earlier loss keeps that effect, even if all of it went back.
   if (remainderFloor({ ...payment, ...counted }) === 0n && payment.recoveredMicro === 0n)
     return { not: 'nothing is left after refunds' }
   return {
     ...counted,
-    promisedMicro: paidMinor === fiatMinor ? promisedMicro : (promisedMicro ?? ausdMicro),
+    promisedMicro: counted.ausdMicro === ausdMicro ? promisedMicro : (promisedMicro ?? ausdMicro),
     refSequence: payment.onchainMicro > 0n ? refSequence + 1 : refSequence,
   }
 }

@@ -84,7 +84,7 @@ async function askOutside(
   { resolution }: ResolveRequest,
 ): Promise<Outside | { refused: string }> {
   if (resolution === 'accept') return {}
-  const credit = creditOf(payment)
+  const credit = creditOf(payment, channelOf(context, payment))
   if (resolution === 'credit' && 'not' in credit) return { refused: credit.not }
   const credited = 'refSequence' in credit ? [credit.refSequence] : []
   const sequences = new Set([payment.refSequence, ...credited])
@@ -106,6 +106,9 @@ async function askOutside(
   return { presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
+const channelOf = ({ provider }: Context, { channel }: PaymentRow) =>
+  channel === null ? 'unknown' : provider.kindOfChannel(channel)
+
 /** Deadline of the provider lookup, in ms, which leaves time for the chain and the rate. */
 const lookUpMs = 4_000
 
@@ -125,7 +128,7 @@ const isReceivedAgain = (context: Context, payment: PaymentRow): Promise<boolean
 type Decision = (tx: Tx, context: Context, payment: PaymentRow, outside: Outside) => Promise<DecisionOutcome>
 
 const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) => {
-  const counted = creditOf(payment)
+  const counted = creditOf(payment, channelOf(context, payment))
   if ('not' in counted) return { refused: counted.not }
   const reports = await findReports(tx, payment.providerPaymentId!)
   if (backOf(reports, payment.paidMinor!).isOpen) return stillOpen

@@ -46,6 +46,8 @@ const opened: Row = {
   fiatMinor: 1_625_000n,
   rateMinorPerUsd: 16_250n,
   ausdMicro: 100_000_000n,
+  feeMinor: 0n,
+  topupFees: null,
   spreadBps: 0,
   expiresAt: null,
   providerPaymentId: null,

@@ -27,6 +27,7 @@ export function openPricing(side: Side): Record<string, (request: never) => Prom
     database: side.database('pricing'),
     quoteSecrets: [secret],
     cashoutFee: noFee,
+    topupFees: new Map(),
     quoteTtlMs: ttlMs,
     log,
     clock: Date.now,

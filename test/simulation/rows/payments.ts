@@ -17,6 +17,7 @@ type Promises = typeof import('../../../services/payments/treasury/promise.store
 const defaults = () => ({
   ...nullsOf(payments),
   spreadBps: 0,
+  feeMinor: 0n,
   refSequence: 0,
   checks: 0,
   topupMicro: 0n,
@@ -45,6 +46,7 @@ function check(rows: Rows, row: PaymentRow): void {
   if (!isUnique('charge', row.providerPaymentId)) refuse('payments_provider_payment')
   if (row.onchainMicro + row.recoveredMicro > row.ausdMicro) refuse('payments_shares')
   if (row.onchainMicro < 0n || row.recoveredMicro < 0n || row.writtenOffMicro < 0n) refuse('payments_shares')
+  if (row.feeMinor < 0n || row.feeMinor >= row.fiatMinor) refuse('payments_fee')
   if (row.refundedMinor < 0n || row.overpaidMinor < 0n) refuse('payments_back')
   if (row.state === 'awaiting_payment' && row.checkoutUrl === null) refuse('payments_awaiting')
   if (!mayLackCharge.includes(row.state) && row.providerPaymentId === null) refuse('payments_evidence')
