@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Address, Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
+import type { Fiat } from '#shared/money/money'
 import { inFlightStates } from '../../../services/payouts/cashout'
 
 export type RefPayment = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
@@ -9,6 +10,15 @@ export type LaneInRows = {
   nextNonce: number
   isLeased: boolean
   fault: string | null
+}
+
+/** Columns of a payment that its checkout promises. */
+export type PromisedPayment = {
+  readonly currency: Fiat
+  readonly fiat_minor: bigint
+  readonly ausd_micro: bigint
+  readonly rate_minor_per_usd: bigint
+  readonly topup_fees: string | null
 }
 
 export type KnownGiveback = {
@@ -21,8 +31,8 @@ export type KnownGiveback = {
 /** Contents of the restored rows. Wallets are in lower case. */
 export type KnownRows = {
   payments: Set<string>
-  /** Recent payments without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
-  uncredited: Map<string, bigint>
+  /** Recent payments without an effect on the chain, with what was promised for them. */
+  uncredited: Map<string, PromisedPayment>
   refs: Map<Hex, RefPayment>
   payouts: Set<string>
   /** Wallets of cash-outs that are in progress, or watched for a reversal, by id. */
@@ -64,8 +74,8 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {
     const payments = await tx<{ id: string; ref_sequence: number; wallet: string; kind: RefPayment['kind'] }[]>`
       select id, ref_sequence, wallet, kind from payments.payments`
-    const uncredited = await tx<{ id: string; ausd: string }[]>`
-      select id, ausd_micro as ausd from payments.payments
+    const uncredited = await tx<PromisedRow[]>`
+      select id, currency, fiat_minor, ausd_micro, rate_minor_per_usd, topup_fees from payments.payments
       where state = any(${[...uncreditedStates]}) and ref_sequence = 0 and credited_at is null
         and created_at > now() - interval '30 days'`
     const payouts = await tx<
@@ -103,7 +113,7 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
       select rate_minor_per_usd as rate from payouts.payouts order by created_at desc limit 1`
     return {
       payments: new Set(payments.map(({ id }) => id)),
-      uncredited: new Map(uncredited.map(({ id, ausd }) => [id, BigInt(ausd)])),
+      uncredited: new Map(uncredited.map((row) => [row.id, promisedBy(row)])),
       refs: new Map(
         payments.flatMap(({ id, ref_sequence: sequence, wallet, kind }) => namesOf(id, sequence, wallet, kind)),
       ),
@@ -123,6 +133,19 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
       rateMinorPerUsd: newest && BigInt(newest.rate),
     }
   })
+
+type PromisedRow = {
+  [name in keyof PromisedPayment]: PromisedPayment[name] extends bigint ? string : PromisedPayment[name]
+} & {
+  id: string
+}
+const promisedBy = (row: PromisedRow): PromisedPayment => ({
+  currency: row.currency,
+  fiat_minor: BigInt(row.fiat_minor),
+  ausd_micro: BigInt(row.ausd_micro),
+  rate_minor_per_usd: BigInt(row.rate_minor_per_usd),
+  topup_fees: row.topup_fees,
+})
 
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 

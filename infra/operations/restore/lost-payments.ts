@@ -1,8 +1,20 @@
 import { refOf } from '#shared/chain/ref'
 import { idFor } from '#shared/ids'
+import { type Fiat, money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
+import { toAusdFloor } from '#shared/money/rate'
+import { topupFeeFloor, topupFeesFrom } from '#shared/money/topup-fee'
+import type { PromisedPayment } from './known'
 import type { ListedMoney } from './provider'
-import { type FoundPayments, type LostPayment, minorOf, type PaidFacts, type World, wordOf } from './world'
+import {
+  type ChargedFee,
+  type FoundPayments,
+  type LostPayment,
+  minorOf,
+  type PaidFacts,
+  type World,
+  wordOf,
+} from './world'
 
 /** Returns the payment id of a provider's reference, which may end with `_` and the attempt. */
 const paymentIdOf = (reference: string | null): string | undefined =>
@@ -40,13 +52,14 @@ function add(found: FoundPayments, row: LostPayment, from: string): void {
 
 /** Decides on one paid payment, whose row may be older than its effect on the chain. */
 async function findPaid(world: World, found: FoundPayments, id: string, money: ListedMoney) {
-  const promisedMicro = world.known.uncredited.get(id)
-  const effect = promisedMicro === undefined ? undefined : effectOf(world, id)
+  const promise = world.known.uncredited.get(id)
+  const effect = promise && effectOf(world, id)
   const facts = effect && (await factsOf(world, money, effect))
-  if (!effect || !facts) return
-  found.paid.push({ id, facts })
+  if (!promise || !effect || !facts) return
+  const charged = chargedFee(promise, effect.micro)
+  found.paid.push({ id, facts: { ...facts, ...charged } })
   found.lines.push(`payment ${id}: row is older than its effect on the chain`)
-  recordWorth(found, id, promisedMicro!, effect.micro)
+  recordWorth(found, id, charged.ausd_micro ?? promise.ausd_micro, effect.micro)
 }
 
 async function findLost(world: World, found: FoundPayments, id: string, money: ListedMoney) {
@@ -55,7 +68,8 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
   const done = effectOf(world, id)
   const effect = done ?? (promise ? undefined : orderOf(world, id))
   const facts = effect && (await factsOf(world, money, effect))
-  if (promise) add(found, { ...promise, ...(facts ?? {}) }, 'its checkout')
+  const charged = promise && done ? chargedFee(promise, done.micro) : {}
+  if (promise) add(found, { ...promise, ...charged, ...(facts ?? {}) }, 'its checkout')
   else if (effect && facts) add(found, fromEffect(id, money, effect, facts), 'chain or orders')
   else {
     const sum = `${money.amountMinor} ${money.currency} (smallest unit), ${money.productId}`
@@ -64,7 +78,21 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
       `payment ${id}: ${sum}, ${when}: owner unknown; find its checkout in the dashboard and add --checkout ps-…`,
     )
   }
-  if (promise && done) recordWorth(found, id, promise.ausd_micro as bigint, done.micro)
+  if (promise && done) recordWorth(found, id, charged.ausd_micro ?? promise.ausd_micro, done.micro)
+}
+
+/**
+ * Returns the columns of the fee that explains a credit, which is worth what the fee leaves of the money. Empty if the credit is
+ * all that was promised, or if no fee explains it.
+ */
+function chargedFee(promise: PromisedPayment, micro: bigint): Partial<ChargedFee> {
+  const { currency, fiat_minor, ausd_micro, rate_minor_per_usd: minorPerUsd, topup_fees } = promise
+  if (ausd_micro === micro) return {}
+  const fees = topupFeesFrom(topup_fees ?? '')
+  const fee_minor = fees
+    .map(({ channel }) => topupFeeFloor(fiat_minor, channel, fees))
+    .find((feeMinor) => toAusdFloor(money(fiat_minor - feeMinor, currency), { minorPerUsd, currency }).minor === micro)
+  return fee_minor === undefined ? {} : { fee_minor, ausd_micro: micro, promised_micro: ausd_micro }
 }
 
 /**
@@ -83,7 +111,7 @@ async function fromCheckout(
   { provider }: World,
   account: ProviderAccount,
   checkoutId: string,
-): Promise<LostPayment | undefined> {
+): Promise<(LostPayment & PromisedPayment) | undefined> {
   const session = await provider.checkout(account, checkoutId)
   const words = session?.metadata
   const id = paymentIdOf(session?.reference_id ?? null)
@@ -96,12 +124,13 @@ async function fromCheckout(
     kind: wordOf(words, 'kind') as LostPayment['kind'],
     wallet: wordOf(words, 'wallet'),
     method: wordOf(words, 'method') || null,
-    currency: session.currency,
+    currency: session.currency as Fiat,
     pair: `USD/${session.currency}`,
     fiat_minor: minorOf(session.amount, session.currency),
     ausd_micro: BigInt(wordOf(words, 'ausd')),
     rate_minor_per_usd: BigInt(wordOf(words, 'rate')),
     spread_bps: BigInt(wordOf(words, 'spread') || 0),
+    topup_fees: wordOf(words, 'fees') || null,
     quote_id: wordOf(words, 'quote_id'),
     request_fingerprint: wordOf(words, 'request_fingerprint'),
     checkout_id: session.payment_session_id,

@@ -55,6 +55,14 @@ const authorization = {
 const laneWith = (...actions: object[]) =>
   [{ hash, nonce: 7, actions: actions.map((action) => ({ ...action, done: true })) }] as never
 
+const promiseOf = (ausd_micro: bigint, topup_fees: string | null = null) => ({
+  currency: 'IDR' as const,
+  fiat_minor: 50_000n,
+  rate_minor_per_usd: 16_250n,
+  ausd_micro,
+  topup_fees,
+})
+
 const worldOf = (
   given: {
     session?: ReturnType<typeof session>
@@ -162,10 +170,41 @@ describe('a payment without a row', () => {
   })
 })
 
+// Rp 50,000 at Rp 16,250, less Rp 350 by QR or Rp 3,830 by card.
+const fees = 'qr=0+70,card=2220+322'
+const afterFee = { fee_minor: 350n, ausd_micro: 3_055_384n, promised_micro: 3_076_923n }
+
+describe('a top-up with fees whose credit is on the chain', () => {
+  const lanes = laneWith({ ...credit, ausdMicro: 3_055_384n })
+  const charged = { ...afterFee, state: 'paid', onchain_micro: 3_055_384n }
+
+  test('is restored without a row by the fee that explains the credit', async () => {
+    const given = { session: session({ ...words, fees }), bus: { checkouts }, lanes }
+    const found = await findPayments(worldOf({ ...given, listed: paid }))
+    expect(found.rows).toMatchObject([{ ...charged, topup_fees: fees, fiat_minor: 50_000n }])
+    expect(found.undecided).toEqual([])
+  })
+
+  test('is restored from an older row by the fee that explains the credit', async () => {
+    const of = worldOf({ listed: paid, lanes })
+    const uncredited = new Map([[id, promiseOf(3_076_923n, fees)]])
+    const found = await findPayments({ ...of, known: { ...of.known, payments: new Set([id]), uncredited } })
+    expect(found.paid.map(({ facts }) => facts)).toMatchObject([charged])
+    expect(found.undecided).toEqual([])
+  })
+
+  test('needs a decision if no fee explains the credit', async () => {
+    const given = { session: session({ ...words, fees }), bus: { checkouts }, lanes: laneWith(credit) }
+    const found = await findPayments(worldOf({ ...given, listed: paid }))
+    expect(found.rows).toMatchObject([{ ausd_micro: 3_076_923n, onchain_micro: 3_000_000n }])
+    expect(found.undecided).toHaveLength(1)
+  })
+})
+
 describe('a payment whose row is older than its effect on chain', () => {
   const world = (promised: bigint | undefined, lanes: World['lanes']) => {
     const of = worldOf({ listed: paid, lanes })
-    const uncredited = new Map(promised === undefined ? [] : [[id, promised]])
+    const uncredited = new Map(promised === undefined ? [] : [[id, promiseOf(promised)]])
     return { ...of, known: { ...of.known, payments: new Set([id]), uncredited } }
   }
   test.each([

@@ -44,22 +44,21 @@ const checkAfterMs = 5_000
 
 type RestoredPayments = Parameters<typeof postPayments>[1][number][]
 
+/** Returns the columns as the driver takes them, with amounts as text. */
+const withTexts = (columns: object): Record<string, string | boolean | Date | null> =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+  )
+
 const insertPayment = (tx: TransactionSql, row: LostPayment) => {
-  const values = Object.entries(row).map(([name, value]) => [
-    name,
-    typeof value === 'bigint' ? value.toString() : value,
-  ])
-  return tx<RestoredPayments>`insert into payments.payments ${tx({ ...Object.fromEntries(values), next_check_at: new Date(Date.now() + checkAfterMs) })}
+  return tx<RestoredPayments>`insert into payments.payments ${tx({ ...withTexts(row), next_check_at: new Date(Date.now() + checkAfterMs) })}
     on conflict do nothing returning ${tx(paymentColumns)}`
 }
 
 /** Updates a payment to `paid`. Refunds that were made since are applied once the payment is credited. */
 const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
-  const { onchain_micro, paid_minor, ...rest } = facts
   const values = {
-    ...rest,
-    onchain_micro: onchain_micro.toString(),
-    paid_minor: paid_minor.toString(),
+    ...withTexts(facts),
     reason: null,
     checks: 0,
     next_check_at: new Date(Date.now() + checkAfterMs),

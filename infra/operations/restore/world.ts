@@ -21,7 +21,9 @@ export type PaidFacts = {
   payment_request_id: string | null
   channel: string
   paid_at: Date
-}
+} & Partial<ChargedFee>
+/** Columns of a top-up that paid a fee. */
+export type ChargedFee = { fee_minor: bigint; ausd_micro: bigint; promised_micro: bigint }
 export type LostPayout = {
   id: string
   state: 'paying' | 'returning' | 'failed'
