@@ -12,6 +12,7 @@ type Row = {
   currency: string
   rate: string
   fiat: string
+  fee: string
   ausd: string
   method: string | null
   lateRate: string | null
@@ -39,7 +40,7 @@ type Row = {
 
 const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   select p.id, p.kind, p.state, p.wallet, p.pair, p.currency, rate_minor_per_usd::text as rate,
-    fiat_minor::text as fiat, ausd_micro::text as ausd, p.method,
+    fiat_minor::text as fiat, fee_minor::text as fee, ausd_micro::text as ausd, p.method,
     late_rate_minor_per_usd::text as "lateRate", quote_id as "quoteId", p.account,
     checkout_id as "checkoutId", payment_request_id as "paymentRequestId",
     provider_payment_id as "providerPaymentId", p.expires_at as "expiresAt", p.channel, p.held,
@@ -74,6 +75,7 @@ const itemOf = (row: Row): TracedItem => ({
   createdAt: row.createdAt,
   facts: factsOf({
     pays: moneyText(row.fiat, row.currency),
+    fee: row.fee === '0' ? null : moneyText(row.fee, row.currency),
     for: moneyText(row.ausd, 'AUSD'),
     rate: rateText(row.lateRate ?? row.rate, row.currency),
     quote: row.quoteId,

@@ -85,6 +85,25 @@ test('a year has each exchange from the side of the user, and a refund in the ye
   ])
 })
 
+test('the fee of a top-up is part of the money that was paid, and comes back with a refund', async () => {
+  await payment('pay_fee')
+  const charged = (times: 1 | -2, of = 1) =>
+    [
+      ['provider_id', 'IDR', (1_625_000 * times) / of],
+      ['exchange', 'IDR', (-1_560_000 * times) / of],
+      ['fees_earned', 'IDR', (-65_000 * times) / of],
+      ['exchange', 'AUSD', (96_000_000 * times) / of],
+      ['promises', 'AUSD', (-96_000_000 * times) / of],
+    ] as [string, string, number][]
+  await post('payments', 'pay_fee', 'awaiting_payment → paid', '2020-06-01T03:00:00Z', charged(1))
+  await post('payments', 'pay_fee', 'refund counted', '2020-07-01T03:00:00Z', charged(-2, 4))
+  const rows = (await fileOf('2020')).filter(({ item }) => item === 'pay_fee')
+  expect(rows).toMatchObject([
+    { fiat_paid: '1625000', ausd_received: '96.000000', fee: '0.000000', fee_currency: 'AUSD', topup_fee: '65000' },
+    { fiat_received: '812500', ausd_paid: '48.000000', fee: '0.000000', topup_fee: '-32500' },
+  ])
+})
+
 test('a cash-out is AUSD paid for local money, and the spread given with it is a negative fee in rupiah', async () => {
   await owner`
     insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id,
@@ -130,7 +149,7 @@ test('the file has fixed columns, and says whether its year is over', async () =
   const [head, line] = recordsCsv(exchangeColumns, await fileOf('2024')).split('\n')
   expect(head).toBe(exchangeColumns.join(','))
   expect(head).toBe(
-    'year,status,time,kind,item,event,currency,fiat_paid,fiat_received,ausd_paid,ausd_received,rate,fee,fee_currency',
+    'year,status,time,kind,item,event,currency,fiat_paid,fiat_received,ausd_paid,ausd_received,rate,fee,fee_currency,topup_fee',
   )
   expect(line).toStartWith('2024,final,2024-06-01T10:00:00.000+07:00,cashout,out_1,')
   expect((await readExchanges(sql, wallet, '2098')).status).toBe('open')

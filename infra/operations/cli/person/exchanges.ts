@@ -26,9 +26,13 @@ export type Exchange = {
   readonly ausd: bigint
   /** Local money for one AUSD, with the spread. */
   readonly rate: bigint
-  /** Spread and fee that the user paid, in `feeCurrency`; negative if the user was given it, or got it back. */
+  /**
+   * Spread that the user paid, of a cash-out with its fee, in `feeCurrency`; negative if the user was given it, or got it back.
+   */
   readonly fee: bigint
   readonly feeCurrency: 'AUSD' | Fiat
+  /** Fee of a top-up, which is part of `fiat`; negative if the user got it back. */
+  readonly topupFee: bigint
 }
 
 /** Columns of the file, whose order is fixed; new columns go last. Amounts are exact decimals in major units. */
@@ -47,6 +51,7 @@ export const exchangeColumns = [
   'rate',
   'fee',
   'fee_currency',
+  'topup_fee',
 ] as const
 
 type ExchangeRow = Readonly<Record<(typeof exchangeColumns)[number], string>>
@@ -71,7 +76,8 @@ export const exchanges = reading({
   },
 })
 
-type Found = Omit<Exchange, 'fiat' | 'ausd' | 'rate' | 'fee'> & Record<'fiat' | 'ausd' | 'rate' | 'fee', string>
+type Amounts = 'fiat' | 'ausd' | 'rate' | 'fee' | 'topupFee'
+type Found = Omit<Exchange, Amounts> & Record<Amounts, string>
 
 /**
  * Reads the exchanges of a wallet from the journals, which are only appended to. A year is that of the country of the
@@ -99,8 +105,10 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
           coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text as ausd,
           coalesce(p.late_rate_minor_per_usd, p.rate_minor_per_usd)::text as rate,
           coalesce(-sum(j.amount) filter (where j.account = 'spread'), 0)::text as fee,
-          'AUSD' as "feeCurrency", j.posting
-        from payments.payments p join payments.journal j on j.item = p.id and j.account in ('exchange', 'spread')
+          'AUSD' as "feeCurrency",
+          coalesce(-sum(j.amount) filter (where j.account = 'fees_earned'), 0)::text as "topupFee", j.posting
+        from payments.payments p join payments.journal j
+          on j.item = p.id and j.account in ('exchange', 'spread', 'fees_earned')
         where p.wallet = ${wallet} group by p.id, j.posting, j.event
         union all
         select min(j.booked_at), 'cashout', p.id, split_part(j.event, ':', 1), 'IDR',
@@ -108,30 +116,33 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
           coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text,
           p.rate_minor_per_usd::text,
           coalesce(-sum(j.amount) filter (where j.account in ('spread', 'fees_earned')), 0)::text,
-          'IDR', j.posting
+          'IDR', '0', j.posting
         from payouts.payouts p join payouts.journal j
           on j.item = p.id and j.account in ('exchange', 'spread', 'fees_earned')
         where p.wallet = ${wallet} group by p.id, j.posting, j.event
       ) e where ${isOfYear} order by at, item, posting`
-    const exchanged = found.map(({ at, kind, item, event, currency, feeCurrency, fiat, ausd, rate, fee }) => ({
-      at,
-      kind,
-      item,
-      event,
-      currency,
-      fiat: BigInt(fiat),
-      ausd: BigInt(ausd),
-      rate: BigInt(rate),
-      fee: BigInt(fee),
-      feeCurrency,
-    }))
+    const exchanged = found.map(
+      ({ at, kind, item, event, currency, feeCurrency, fiat, ausd, rate, fee, topupFee }) => ({
+        at,
+        kind,
+        item,
+        event,
+        currency,
+        fiat: BigInt(fiat),
+        ausd: BigInt(ausd),
+        rate: BigInt(rate),
+        fee: BigInt(fee),
+        feeCurrency,
+        topupFee: BigInt(topupFee),
+      }),
+    )
     return { year, status: clock!.final ? 'final' : 'open', exchanges: exchanged }
   })
 }
 
 /** Returns the exchanges as they are printed for programs, with times in the zone of the country of the money. */
 export const exchangeRows = ({ year, status, exchanges: listed }: Year): ExchangeRow[] =>
-  listed.map(({ at, kind, item, event, currency, fiat, ausd, rate, fee, feeCurrency }) => ({
+  listed.map(({ at, kind, item, event, currency, fiat, ausd, rate, fee, feeCurrency, topupFee }) => ({
     year,
     status,
     time: zonedText(countryBy('currency', currency).pair, at.getTime()),
@@ -146,6 +157,7 @@ export const exchangeRows = ({ year, status, exchanges: listed }: Year): Exchang
     rate: plainAmount(rate, currency),
     fee: plainAmount(fee, feeCurrency),
     fee_currency: feeCurrency,
+    topup_fee: plainAmount(topupFee, currency),
   }))
 
 const isNone = (amount: string) => /^[0.]+$/.test(amount)
@@ -156,7 +168,8 @@ function exchangesText({ year, status }: Year, rows: readonly ExchangeRow[]): st
     const [paid, received] = [`${row.fiat_paid} ${row.currency}`, `${row.ausd_received} AUSD`]
     const [gave, got] = [`${row.ausd_paid} AUSD`, `${row.fiat_received} ${row.currency}`]
     const exchanged = isNone(row.fiat_paid) ? `paid ${gave} for ${got}` : `paid ${paid} for ${received}`
-    return `  ${row.time}  ${row.kind.padEnd(10)} ${exchanged}, ${row.rate} each, fee ${row.fee} ${row.fee_currency}  ${row.item} (${row.event})`
+    const charged = isNone(row.topup_fee.replace('-', '')) ? '' : ` and ${row.topup_fee} ${row.currency}`
+    return `  ${row.time}  ${row.kind.padEnd(10)} ${exchanged}, ${row.rate} each, fee ${row.fee} ${row.fee_currency}${charged}  ${row.item} (${row.event})`
   })
   const open = status === 'open' ? ', and the year is still open' : ''
   return [`${counted(rows.length, 'exchange')} in ${year}${open}`, ...lines].join('\n')
