@@ -13,6 +13,7 @@ import {
   moneyText,
   parseAmount,
   percentText,
+  topupFor,
 } from './format'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
@@ -108,6 +109,21 @@ test('a payout is reduced by the fee of its quote, which is rounded up', () => {
   const charged = { ...quote, cashoutFee: { fixed: '5550', bps: 25 } }
   expect(cashoutFor('5000000', charged)).toEqual({ fee: '5754', fiat: '75496' })
   expect(cashoutFor('100000', charged)).toEqual({ fee: '5555', fiat: '0' })
+})
+
+test('a top-up lists the fee and the AUSD of each channel of its checkout, and those without a fee together', () => {
+  const quote = { pair: 'USD/IDR', rate: '16250' } as const
+  const free = { channel: null, fee: '0', ausd: '6153846' }
+  expect(topupFor('100000', quote, 'qr')).toEqual([free])
+  const topupFees = [
+    { channel: 'qr', fixed: '0', bps: 70 },
+    { channel: 'card', fixed: '2220', bps: 322 },
+  ] as const
+  const byQr = { channel: 'qr', fee: '700', ausd: '6110769' } as const
+  const byCard = { channel: 'card', fee: '5440', ausd: '5819076' } as const
+  const charged = { ...quote, topupFees: [...topupFees] }
+  expect(topupFor('100000', charged, 'bank')).toEqual([byQr, byCard, free])
+  expect(topupFor('100000', charged, 'card')).toEqual([byCard])
 })
 
 test('a duration is written in its largest whole unit', () => {

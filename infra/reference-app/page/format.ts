@@ -6,6 +6,7 @@ import { type Currency, decimals, money } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
 import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
 import { decimalText, groupDigits, separators, signs } from '#shared/money/text'
+import { feeChannels, quotedTopupFees, topupFeeFloor } from '#shared/money/topup-fee'
 
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }
 
@@ -107,6 +108,29 @@ export function cashoutFor(
   const worthMinor = BigInt(fiatFor(micro, quote, 'down'))
   const feeMinor = feeCeil(worthMinor, quotedFee(quote.cashoutFee))
   return { fee: `${feeMinor}`, fiat: `${worthMinor > feeMinor ? worthMinor - feeMinor : 0n}` }
+}
+
+type TopupOffer = {
+  /** Channel of the checkout, or null for all those without a fee. */
+  readonly channel: (typeof feeChannels)[number] | null
+  readonly fee: string
+  readonly ausd: string
+}
+
+/** Returns the fee and the AUSD of a top-up for each channel that its checkout offers. The channel that is used decides. */
+export function topupFor(
+  minor: string,
+  quote: Priced & Pick<RouteAnswer<typeof PostQuote>, 'topupFees'>,
+  method: string,
+): TopupOffer[] {
+  const fees = quotedTopupFees(quote.topupFees)
+  const offered = feeChannels.filter((channel) => method !== 'card' || channel === 'card')
+  const charged = offered.flatMap((channel) => {
+    const fee = topupFeeFloor(BigInt(minor), channel, fees)
+    return fee === 0n ? [] : [{ channel, fee: `${fee}`, ausd: ausdFor(`${BigInt(minor) - fee}`, quote) }]
+  })
+  const free = { channel: null, fee: '0', ausd: ausdFor(minor, quote) }
+  return charged.length < offered.length ? [...charged, free] : charged
 }
 
 /** Writes an address in groups of four, as people compare it: `0x1234 5678 …`. */

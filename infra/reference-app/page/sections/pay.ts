@@ -1,7 +1,8 @@
 import { okOf } from '#shared/client/client'
+import { channelTexts, receiptRows } from '#shared/language/receipt'
 import { localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
 import { choice, h } from '../dom'
-import { ausdFor, durationText, fiatFor } from '../format'
+import { ausdFor, durationText, fiatFor, topupFor } from '../format'
 import { place, resume, step } from '../step'
 import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
@@ -35,7 +36,14 @@ export function topUpSection(app: ReferenceApp): PageSection {
       quote,
       rows: [
         [t.youPay, money(app, minor, currency)],
-        [t.youGet, money(app, ausd)],
+        ...topupFor(minor, quote, body.method).map(({ channel, fee, ausd }) =>
+          channel === null
+            ? ([quote.topupFees ? t.youGetBy(t.otherwise) : t.youGet, money(app, ausd)] as const)
+            : ([
+                t.youGetBy(channelTexts[channel][language]),
+                `${money(app, ausd)} (${receiptRows.fee[language]} ${money(app, fee, currency)})`,
+              ] as const),
+        ),
       ],
       label: t.openCheckout,
       note: body.method === 'card' ? t.hold(held) : undefined,

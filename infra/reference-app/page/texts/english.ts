@@ -104,6 +104,8 @@ export const english = {
   offer: 'Please confirm',
   youPay: 'You pay',
   youGet: 'You get about',
+  youGetBy: (channel: string) => `You get about, by ${channel}`,
+  otherwise: 'another channel',
   rate: 'Exchange rate',
   perDollar: (amount: string) => `${amount} per dollar`,
   reference: 'Reference rate',

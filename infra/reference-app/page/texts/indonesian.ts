@@ -89,6 +89,8 @@ export const indonesian: Texts = {
   offer: 'Mohon konfirmasi',
   youPay: 'Anda membayar',
   youGet: 'Anda menerima sekitar',
+  youGetBy: (channel) => `Anda menerima sekitar, lewat ${channel}`,
+  otherwise: 'cara lain',
   rate: 'Kurs',
   perDollar: (amount) => `${amount} per dolar`,
   reference: 'Kurs acuan',

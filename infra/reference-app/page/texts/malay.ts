@@ -88,6 +88,8 @@ export const malay: Texts = {
   offer: 'Sila sahkan',
   youPay: 'Anda bayar',
   youGet: 'Anda terima kira-kira',
+  youGetBy: (channel) => `Anda terima kira-kira, melalui ${channel}`,
+  otherwise: 'cara lain',
   rate: 'Kadar pertukaran',
   perDollar: (amount) => `${amount} bagi setiap dolar`,
   reference: 'Kadar rujukan',
