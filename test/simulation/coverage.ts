@@ -62,6 +62,7 @@ export const moments = [
   'a hold was extended',
   'a late payment waited for a rate',
   'a late payment was worth less',
+  'a top-up paid a fee',
   'a second settlement was opened while one was open',
   'a user cancelled a checkout',
   'a user cancelled a checkout that was paid',

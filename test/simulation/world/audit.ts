@@ -61,7 +61,12 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const restMinor = isInPart ? own.capturedMinor - row.paidMinor! : 0n
   const goneMinor = own ? refundedOf(book, own) : 0n
   const ownGoneMinor = atLeastZero(goneMinor - restMinor)
-  const worth = own ? worthOf(row, own.capturedMinor - restMinor, ownGoneMinor) : 0n
+  const feeMinor = own ? feeOf(row, own.channelCode) : 0n
+  const worth = own
+    ? worthOf(row, { paidMinor: own.capturedMinor - restMinor, feeMinor, refundedMinor: ownGoneMinor })
+    : 0n
+  if (onChain > 0n && row.feeMinor !== feeMinor) say(`paid a fee of ${row.feeMinor}, not ${feeMinor}`)
+  if (onChain > 0n && feeMinor > 0n) world.saw('a top-up paid a fee')
   const isReversed = (world.rows.reversals.get(row.id)?.lostMicro ?? 0n) > 0n
   if (onChain + row.recoveredMicro > worth && !isReversed && row.writtenOffMicro === 0n)
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
@@ -96,11 +101,20 @@ function isWalletAtStake({ world }: Surroundings, row: PaymentRow): boolean {
   return stanceOf(row, reported) === 'freeze'
 }
 
-/** Returns the AUSD (10⁻⁶) of the unrefunded money at the row's rate. */
-function worthOf(row: PaymentRow, paidMinor: bigint, refundedMinor: bigint): bigint {
+/** Returns the fee by the channel of the charge, from the text of the promise. */
+function feeOf({ kind, topupFees, fiatMinor }: PaymentRow, channelCode: string): bigint {
+  const channel = { QRIS: 'qr', CARDS: 'card' }[channelCode]
+  const [, fixed = '0', bps = '0'] = new RegExp(`${channel}=(\\d+)\\+(\\d+)`).exec(topupFees ?? '') ?? []
+  return kind === 'topup' ? BigInt(fixed) + (fiatMinor * BigInt(bps)) / 10_000n : 0n
+}
+
+type Money = Readonly<Record<'paidMinor' | 'feeMinor' | 'refundedMinor', bigint>>
+
+/** Returns the AUSD (10⁻⁶) of the unrefunded money after its fee, at the row's rate. */
+function worthOf(row: PaymentRow, { paidMinor, feeMinor, refundedMinor }: Money): bigint {
   if (paidMinor !== row.fiatMinor || refundedMinor >= row.fiatMinor) return 0n
   const rate = row.lateRateMinorPerUsd ?? row.rateMinorPerUsd
-  const whole = row.kind === 'topup' ? (row.fiatMinor * 1_000_000n) / rate : row.ausdMicro
+  const whole = row.kind === 'topup' ? ((row.fiatMinor - feeMinor) * 1_000_000n) / rate : row.ausdMicro
   return (whole * (row.fiatMinor - refundedMinor)) / row.fiatMinor
 }
 

@@ -1,8 +1,21 @@
+import type { QuotedTopupFees } from '#shared/money/topup-fee'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { chance } from './choices'
 import type { World } from './world'
 
-type Quote = { pair: string; rate: string; requestFingerprint: string | undefined; until: number }
+type Quote = {
+  pair: string
+  rate: string
+  topupFees?: QuotedTopupFees
+  requestFingerprint: string | undefined
+  until: number
+}
+
+/** Fees of a third of all quotes. */
+const topupFees: QuotedTopupFees = [
+  { channel: 'qr', fixed: '0', bps: 70 },
+  { channel: 'card', fixed: '200', bps: 322 },
+]
 
 /** Pricing's rules: a quote is taken once and valid for a minute. */
 export class Pricing {
@@ -22,6 +35,7 @@ export class Pricing {
     this.#quotes.set(id, {
       pair,
       rate,
+      ...(this.#count % 3 === 0 && { topupFees }),
       requestFingerprint: undefined,
       until: this.world.now + 60_000,
     })
@@ -34,8 +48,8 @@ export class Pricing {
     if (quote.requestFingerprint !== undefined && quote.requestFingerprint !== requestFingerprint)
       return refuse('quote_used')
     if (quote.requestFingerprint === undefined && quote.until < this.world.now) return refuse('quote_expired')
-    const { pair, rate } = quote
-    return ok({ id: quoteId, pair, rate, spreadBps: 0, expiresAt: '' })
+    const { requestFingerprint: _, until: __, ...named } = quote
+    return ok({ id: quoteId, ...named, spreadBps: 0, expiresAt: '' })
   }
 
   take(quoteId: string, requestFingerprint: string): Answer<unknown> {
