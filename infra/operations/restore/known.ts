@@ -31,7 +31,7 @@ export type KnownGiveback = {
 /** Contents of the restored rows. Wallets are in lower case. */
 export type KnownRows = {
   payments: Set<string>
-  /** Recent payments without an effect on the chain, with what was promised for them. */
+  /** Recent payments without an effect on the chain, with their promises. */
   uncredited: Map<string, PromisedPayment>
   refs: Map<Hex, RefPayment>
   payouts: Set<string>

@@ -82,8 +82,8 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
 }
 
 /**
- * Returns the columns of the fee that explains a credit, which is worth what the fee leaves of the money. Empty if the credit is
- * all that was promised, or if no fee explains it.
+ * Returns the columns of the fee that explains a credit: the money less this fee is worth the credit. Empty if the whole promise
+ * was credited, or if no fee explains the credit.
  */
 function chargedFee(promise: PromisedPayment, micro: bigint): Partial<ChargedFee> {
   const { currency, fiat_minor, ausd_micro, rate_minor_per_usd: minorPerUsd, topup_fees } = promise

@@ -263,7 +263,7 @@ async function countPart(
     ...receipt.late,
     ...counted,
     ...(promisedMicro === null ? {} : { promisedMicro }),
-    // The limits of a day count what the money has become.
+    // The limits of a day count the AUSD after the fee.
     ...(counted.feeMinor > 0n ? { topupMicro: least(payment.topupMicro, counted.ausdMicro) } : {}),
     paidMinor: (charge.paidMinor ?? counted.fiatMinor) - restMinor,
     refundAppliedMinor: counted.refundedMinor,

@@ -119,7 +119,7 @@ describe('a top-up whose quote has fees', () => {
 })
 
 describe('money of a top-up with a fee that goes back', () => {
-  test('takes back what was credited, in proportion, and the fee with it', async () => {
+  test('during its hold takes back the credit and the fee, in proportion', async () => {
     const id = await paid('CARDS')
     await fixture.settle('credit', id)
     await fixture.becomes(id, { state: 'held' })
@@ -136,7 +136,7 @@ describe('money of a top-up with a fee that goes back', () => {
     expect(await booked(id)).toEqual({})
   })
 
-  test('after the credit leaves the wallet owing what was credited, and earns no fee', async () => {
+  test('after the credit is owed by the wallet as it was credited, and earns no fee', async () => {
     const wallet = newWallet()
     const id = await paid('QRIS', wallet)
     await fixture.settle('credit', id)
@@ -147,7 +147,7 @@ describe('money of a top-up with a fee that goes back', () => {
     expect(lost).toMatchObject([{ lostMicro: 6_110_769n, madeGoodMicro: 0n }])
     expect(await booked(id)).toMatchObject({ 'clawback AUSD': 6_110_769n })
     expect(await booked(id)).not.toHaveProperty('fees_earned IDR')
-    // The next top-up repays the loss with what it gives after its own fee.
+    // The next top-up repays the loss with its value after its own fee.
     const next = await open(wallet)
     await pay(next, 'BCA_VIRTUAL_ACCOUNT')
     const repaying = { state: 'credited', feeMinor: 4_440n, recoveredMicro: 5_880_615n, onchainMicro: 0n }
