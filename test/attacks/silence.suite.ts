@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import postgres from 'postgres'
 import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { cashOut, topUp } from '../support/flows'
 import { ausdOf } from '../support/ledger'
-import { verifiedUser, verifiedUsers } from '../support/people'
+import { verifiedUsers } from '../support/people'
 import { entryIn, reversedAccount, statusOf } from '../support/requests'
 import { becomes } from '../support/wait'
-import { loseJetStream, recorded, settleBy } from './fixture'
+import { settleBy } from './fixture'
 
 let stack: Stack
 let outside: ExternalControls
@@ -123,45 +121,6 @@ describe('a month without a single webhook', () => {
     )
     expect(ofMoney.filter(({ state }) => state !== 'dropped')).toEqual([])
     expect(ofMoney.length).toBeGreaterThan(0)
-  })
-})
-
-async function lockedIdentities() {
-  const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
-  const lock = await sql.reserve()
-  await lock`begin`
-  await lock`lock table gateway.identities in exclusive mode`
-  return {
-    givenUp: async () => {
-      const [now] = await sql<{ at: Date }[]>`select now() as at`
-      await waitUntil('the gateway giving up', async () => {
-        const [row] = await sql<{ waiting: number }[]>`
-          select count(*)::int as waiting from pg_locks join pg_stat_activity using (pid)
-          where relation = 'gateway.identities'::regclass and not granted
-            and query_start < ${now!.at}`
-        return row!.waiting === 0
-      })
-    },
-    [Symbol.asyncDispose]: async () => {
-      await lock`rollback`
-      lock.release()
-      await sql.end({ timeout: 2 })
-    },
-  }
-}
-
-// This test is last because the services lose their JetStream.
-describe('a user whose identity was rejected', () => {
-  test('loses the verified flag though JetStream lost the verdict that was `recorded`', async () => {
-    const person = await verifiedUser(stack)
-    const since = Date.now()
-    {
-      await using locked = await lockedIdentities()
-      await outside.identity(person.wallet, 'rejected')
-      await recorded(stack, 'applicantReviewed', since)
-      await loseJetStream(stack, locked.givenUp)
-    }
-    await becomes(async () => (await person.me()).verified, false)
   })
 })
 

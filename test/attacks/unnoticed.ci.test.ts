@@ -1,4 +1,4 @@
-import { identityRechecks } from '../failures/verdicts.suite'
+import { identityRechecks, recordedVerdictsAreKept, verdictsAreNotMissed } from '../failures/verdicts.suite'
 import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/settings'
 import { rpcKey } from './fixture'
@@ -23,5 +23,6 @@ const rpcPath = `/v2/${rpcKey}?apikey=${rpcKey}`
 
 onOneStack(() => ({ env, proxied: true, rpcPath }), {
   unnoticed: () => import('./unnoticed.suite'),
-  'verdicts of sumsub': async () => (await import('../failures/verdicts.suite')).verdictsAreNotMissed(),
+  'recorded verdicts': async () => recordedVerdictsAreKept(),
+  'verdicts of sumsub': async () => verdictsAreNotMissed(),
 })

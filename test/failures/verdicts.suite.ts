@@ -60,13 +60,34 @@ async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected')
   gateway.start()
 }
 
-/** Defines the tests, which two groups run, maybe in one process. */
-export const verdictsAreNotMissed = () => {
+const onGroupStack = () => {
   beforeAll(() => {
     stack = groupStack()
     outside = outsideOf(stack.info)
   })
   afterEach(() => outside.calm())
+}
+
+/** Defines the tests of verdicts that were recorded, which are the same for each provider. */
+export const recordedVerdictsAreKept = () => {
+  onGroupStack()
+
+  test('a rejection lost after "recorded" is still withdrawn on the chain', async () => {
+    const person = await verified()
+    await recordedAndLost(person, 'rejected')
+    await becomes(person, false)
+  })
+
+  test('an approval lost after "recorded" is still set on the chain', async () => {
+    const person = await userWithLink()
+    await recordedAndLost(person, 'approved')
+    await becomes(person, true)
+  })
+}
+
+/** Defines the tests of one provider's verdicts. Two groups run them, maybe in one process. */
+export const verdictsAreNotMissed = () => {
+  onGroupStack()
 
   test('a user gets a hosted link, is verified when approved, and loses the flag when declined', async () => {
     const person = await newUser(stack)
@@ -86,18 +107,6 @@ export const verdictsAreNotMissed = () => {
     await becomes(person, true)
     await outside.identity(person.wallet, 'rejected')
     await becomes(person, false)
-  })
-
-  test('a rejection lost after "recorded" is still withdrawn on the chain', async () => {
-    const person = await verified()
-    await recordedAndLost(person, 'rejected')
-    await becomes(person, false)
-  })
-
-  test('an approval lost after "recorded" is still set on the chain', async () => {
-    const person = await userWithLink()
-    await recordedAndLost(person, 'approved')
-    await becomes(person, true)
   })
 
   test('while the provider returns errors nothing changes', async () => {
