@@ -7,7 +7,7 @@ const pricing = {
   FRANKFURTER_URL: market.url,
   RATE_POLL_MS: '200',
   RATE_JUMP_MAX_BPS: '10000',
-  // A hundred top-ups use their quotes one after another.
+  // Twelve top-ups use their quotes at once, which takes a while on a busy machine.
   QUOTE_TTL_MS: '300000',
 }
 /** Terms of the stack. A test of `holds` empties the lending pool. Refunds within the hold come before its end. */

@@ -13,6 +13,7 @@ import { settle } from '../support/flows'
 import { ausdOf, chainSeconds, readerOf } from '../support/ledger'
 import { answered } from '../support/requests'
 import { quickChecks } from '../support/settings'
+import { becomes } from '../support/wait'
 
 /** Intervals of the identity checks for dozens of verified users. */
 const identity = { IDENTITY_RECHECK_MS: '15000', IDENTITY_RECHECK_OPEN_MS: '1000' }
@@ -175,6 +176,20 @@ export async function openBooks(stack: Stack, ...people: Person[]) {
       }
     },
   }
+}
+
+/**
+ * Waits until `read` returns this and the books explain every unit. The books are read last, because each reading asks for
+ * all that the provider knows.
+ */
+export async function endsEven(
+  books: { readonly close: () => Promise<typeof explained> },
+  read: () => Promise<unknown>,
+  expected: unknown,
+): Promise<void> {
+  await becomes(read, expected)
+  await becomes(() => books.close(), explained)
+  await becomes(read, expected)
 }
 
 /** Makes JetStream lose its store; `meanwhile` runs while the server is down. */

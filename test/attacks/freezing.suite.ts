@@ -11,45 +11,45 @@ import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { becomes } from '../support/wait'
-import { codeOf, explained, happens, openBooks, payCode, recorded, tries, withdrawCollateral } from './fixture'
+import { codeOf, endsEven, happens, openBooks, payCode, recorded, tries, withdrawCollateral } from './fixture'
+
+const listedLate = { api: { listDelayMs: 3_000 } }
+const reversals = [
+  ['has a QRIS payment refunded, and the webhook is lost', 'QRIS', 'refund', {}],
+  ['has a card payment refunded, and the webhook is lost', 'CARDS', 'refund', {}],
+  ['has it refunded, and the list shows it later than it happened', 'QRIS', 'refund', listedLate],
+  ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
+] as const
 
 let stack: Stack
 let outside: ExternalControls
+/** Users by test title, whose holds end together. */
+const users = new Map<string, ReturnType<typeof credited>>()
+let owner: ReturnType<typeof credited>
+let debtor: ReturnType<typeof credited>
 
-beforeAll(() => {
+beforeAll(async () => {
   stack = groupStack()
   outside = outsideOf(stack.info)
+  for (const [title, channel] of reversals) users.set(title, credited(channel))
+  owner = credited('CARDS', { ausdMicro: 20_000_000n, amount: '520000' })
+  debtor = credited('CARDS')
+  await Promise.all([...users.values(), owner, debtor])
 })
 afterEach(() => outside.control('faults', {}))
 
 async function credited(channel: string, has: { ausdMicro?: bigint; amount?: string } = {}) {
   const person = await verifiedUser(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
-  const books = await openBooks(stack, person)
   const { id: paymentId } = await topUp(stack, person, { channel, amount: has.amount ?? '50000' })
   await entryIn(person, paymentId, 'credited')
-  return { person, books, paymentId }
+  return { person, paymentId }
 }
 
 const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
 const isFrozen = (person: Person) => async () => (await person.me()).frozen
 
 describe('a user', () => {
-  const listedLate = { api: { listDelayMs: 3_000 } }
-  const reversals = [
-    ['has a QRIS payment refunded, and the webhook is lost', 'QRIS', 'refund', {}],
-    ['has a card payment refunded, and the webhook is lost', 'CARDS', 'refund', {}],
-    ['has it refunded, and the list shows it later than it happened', 'QRIS', 'refund', listedLate],
-    ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
-  ] as const
-
-  /** Users by test title, whose holds end together. */
-  const users = new Map<string, ReturnType<typeof credited>>()
-  beforeAll(() => {
-    for (const [title, channel] of reversals) users.set(title, credited(channel))
-  })
-
   test.each(reversals)('%s: the wallet is frozen, and its withdrawal reverts', async (title, _, reversal, faults) => {
-    await Promise.all(users.values())
     const { person, paymentId } = await users.get(title)!
     await outside.faults({ webhooks: { drop: 1 }, ...faults })
     await outside.control(`payments/${paymentId}/${reversal}`)
@@ -105,8 +105,7 @@ async function paidShort() {
 
 describe('a user whose card payment was refunded after its hold', () => {
   test('tries every way to move money out, and may only pay', async () => {
-    const has = { ausdMicro: 20_000_000n, amount: '520000' }
-    const { person, paymentId } = await credited('CARDS', has)
+    const { person, paymentId } = await owner
     await person.draw(1_000_000n)
     await outside.refund(paymentId)
     const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
@@ -145,7 +144,8 @@ describe('a user whose card payment was refunded after its hold', () => {
   })
 
   test('repays the loss with two payments and is credited the rest, to the unit', async () => {
-    const { person, books, paymentId } = await credited('CARDS')
+    const { person, paymentId } = await debtor
+    const books = await openBooks(stack, person)
     await outside.refund(paymentId)
     const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
     const collateralOf = async () => (await person.me()).collateral.value
@@ -159,20 +159,9 @@ describe('a user whose card payment was refunded after its hold', () => {
     const after = { frozen: await isFrozen(person)(), value: await collateralOf() }
 
     await topUp(stack, person)
-    const ending = async () => ({
-      frozenAtFirst: frozen,
-      afterPart: after,
-      frozen: await isFrozen(person)(),
-      value: await collateralOf(),
-      ...(await books.close()),
-    })
-    await becomes(ending, {
-      frozenAtFirst: true,
-      afterPart: { frozen: true, value: '3076923' },
-      frozen: false,
-      value: '4615384',
-      ...explained,
-    })
+    expect({ frozen, after }).toEqual({ frozen: true, after: { frozen: true, value: '3076923' } })
+    const ending = async () => ({ frozen: await isFrozen(person)(), value: await collateralOf() })
+    await endsEven(books, ending, { frozen: false, value: '4615384' })
     expect(await tries(person.draw(1_000_000n))).toBe('done')
   })
 })

@@ -133,7 +133,7 @@ describe('a contract wallet that would burn the gas of its transactions', () => 
     ['by the gas it is given', 2, lanes[0]],
   ] as const
 
-  test.each(tells)('burns none, although it recognises a transaction %s', async (_, tell, lane) => {
+  test.concurrent.each(tells)('burns none, although it recognises a transaction %s', async (_, tell, lane) => {
     const person = await trickster(tell, lane)
     const revertedSoFar = await watchGas()
     const to = anybody()
@@ -179,7 +179,7 @@ async function choosingProposers() {
         await block()
         minedAt = Date.now()
       }
-      await pause(5)
+      await pause(20)
     }
   })()
   return {

@@ -9,7 +9,7 @@ import { openSettlement, topUp } from '../support/flows'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn, openCheckout, statusOf } from '../support/requests'
 import { becomes } from '../support/wait'
-import { codeOf, explained, openBooks, payCode } from './fixture'
+import { codeOf, endsEven, openBooks, payCode } from './fixture'
 import { market } from './market'
 
 let stack: Stack
@@ -82,9 +82,8 @@ describe('nothing is gained by a user who pays after the checkout has ended', ()
     await moves(person, 16_900)
     await outside.pay(id, channel)
     const entry = await entryIn(person, id, 'credited')
-    const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
     // The payment of Rp 1,625,000 counts at Rp 16,900, not at 16,250.
-    await becomes(ending, { value: '96153846', ...explained })
+    await endsEven(books, () => collateralOf(person), '96153846')
     expect(entry).toMatchObject({ ausd: '96153846', reason: 'paid_late', nextAction: null })
     expect(entry.sentence).toMatch(/^It was paid after the checkout closed, so a later exchange rate/)
   })
@@ -108,8 +107,7 @@ describe('nothing is gained by a user who pays after the checkout has ended', ()
     await entryIn(person, checkout.paymentId, 'held')
     await outside.control(`payments/${checkout.paymentId}/refund`, { amount: 812_500 })
     await entryIn(person, checkout.paymentId, 'credited')
-    const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
-    await becomes(ending, { value: '48076923', ...explained })
+    await endsEven(books, () => collateralOf(person), '48076923')
   })
 
   test('to repay a debt for less than its current value', async () => {
@@ -121,9 +119,8 @@ describe('nothing is gained by a user who pays after the checkout has ended', ()
     await moves(person, 16_900)
     await outside.pay(paymentId, channel)
     await entryIn(person, paymentId, 'repaid')
-    const ending = async () => ({ drawn: (await person.me()).drawn, ...(await books.close()) })
     // The payment of Rp 162,500 repaid 9.615384 of 10 AUSD.
-    await becomes(ending, { drawn: '384616', ...explained })
+    await endsEven(books, async () => (await person.me()).drawn, '384616')
   })
 
   test('of a settlement that was replaced, at its old rate', async () => {
@@ -192,9 +189,7 @@ describe('a user without bad intent', () => {
 
 describe('a user cannot exceed the limits of one wallet', () => {
   const usd = (dollars: number) => String(dollars * 16_250)
-  /** Sends a request. The last of a hundred waits long on a busy machine. */
-  const post = (person: Person, path: string, body: unknown) =>
-    answered(() => person.post(path, body), { deadlineMs: 180_000 })
+  const post = (person: Person, path: string, body: unknown) => answered(() => person.post(path, body))
   const topup = async (person: Person, dollars: number, quoteId?: string) =>
     post(person, '/topups', {
       amount: usd(dollars),
@@ -212,28 +207,21 @@ describe('a user cannot exceed the limits of one wallet', () => {
   const dayOver =
     '429 Daily limit reached. Try a smaller amount, or try again after midnight in Jakarta (in Kuala Lumpur for ringgit).'
 
-  test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
+  test('by twelve checkouts at once; a refusal leaves its quote unused', async () => {
     const person = await newcomer()
-    const quotes = await Promise.all(Array.from({ length: 40 }, () => person.quote('USD/IDR')))
-    const replies = await Promise.all(quotes.map(({ id }) => topup(person, 3_900, id)))
-    expect(tally(replies)).toEqual({ ok: 25, [tooMuch]: 15 })
+    const quotes = await Promise.all(Array.from({ length: 12 }, () => person.quote('USD/IDR')))
+    const replies = await Promise.all(quotes.map(({ id }) => topup(person, 12_000, id)))
+    expect(tally(replies)).toEqual({ ok: 8, [tooMuch]: 4 })
     const open: string = replies.find(({ status }) => status === 200)!.body.paymentId
     await outside.expire(open)
     await becomes(() => statusOf(person, open), 'expired')
     const refused = replies.findIndex(({ status }) => status === 400)
     // The expired checkout still counts towards the day.
-    expect(said(await topup(person, 3_900, quotes[refused]!.id))).toBe(dayOver)
+    expect(said(await topup(person, 12_000, quotes[refused]!.id))).toBe(dayOver)
     expect(said(await topup(person, 2_000, quotes[refused]!.id))).toBe('ok')
     // An accepted request gets its answer again, although the day is full.
     const accepted = replies.findLastIndex(({ status }) => status === 200)
-    expect(said(await topup(person, 3_900, quotes[accepted]!.id))).toBe('ok')
-  })
-
-  test('by a hundred and ten small checkouts', async () => {
-    const person = await newcomer()
-    const replies = await Promise.all(Array.from({ length: 110 }, () => topup(person, 1)))
-    const tooMany = '400 You have too many open top-ups. Pay or cancel one, or wait for one to expire.'
-    expect(tally(replies)).toEqual({ ok: 100, [tooMany]: 10 })
+    expect(said(await topup(person, 12_000, quotes[accepted]!.id))).toBe('ok')
   })
 
   test('by paying one checkout after another, and then a debt that was drawn today', async () => {
@@ -253,14 +241,14 @@ describe('a user cannot exceed the limits of one wallet', () => {
     expect(said(await post(person, '/settlements', { quoteId }))).toBe(dayOver)
   })
 
-  test('by forty cash-outs at once', async () => {
+  test('by twelve cash-outs at once', async () => {
     const person = await verifiedUser(stack, { ausdMicro: 300_000_000_000n })
     await moves(person, 16_250)
     const bodies = await Promise.all(
-      Array.from({ length: 40 }, () => cashoutBody(stack, person, { ausdMicro: 4_000_000_000n })),
+      Array.from({ length: 12 }, () => cashoutBody(stack, person, { ausdMicro: 12_000_000_000n })),
     )
     const replies = await Promise.all(bodies.map((body) => post(person, '/cashouts', body)))
-    expect(tally(replies)).toEqual({ ok: 25, [dayOver]: 15 })
+    expect(tally(replies)).toEqual({ ok: 8, [dayOver]: 4 })
     const large = await cashoutBody(stack, person, { ausdMicro: 100_000_000_001n })
     const whole = '400 Amount exceeds the daily limit.'
     expect(said(await post(person, '/cashouts', large))).toBe(whole)
