@@ -44,9 +44,16 @@ describe('questions during an incident', () => {
   })
 
   test.each(listed)('"%s" is answered by one command', async (_, words) => {
-    const { said, complaint } = await asked(words, () => operateAsProcess(stack, 'main.ts', ...withId(words)))
+    const { said, complaint } = await asked(words)
     expect(complaint).toBe('')
     expect(said).not.toStartWith('usage')
+  })
+
+  test('a command is answered by a process of its own, too', async () => {
+    const words = withId(['trace', '<id>'])
+    const { said, complaint } = await asked(words, () => operateAsProcess(stack, 'main.ts', ...words))
+    expect(said).toStartWith(`topup ${paymentId}  credited`)
+    expect(complaint).toBe('')
   })
 
   test.each(listed.filter(([, [verb]]) => !['unexplained', 'growth'].includes(verb!)))(
