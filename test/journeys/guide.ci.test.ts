@@ -94,7 +94,9 @@ async function payNewest() {
   return open.id
 }
 
-const session = async () => ({ SESSION: (await run('session.ts')).trim() })
+let signedIn: Promise<{ SESSION: string }> | undefined
+/** Returns the session that the guide lets a reader sign in with, which lasts for all tests. */
+const session = () => (signedIn ??= run('session.ts').then((said) => ({ SESSION: said.trim() })))
 const jsonIn = (text: string) => JSON.parse(text.slice(text.indexOf('{')))
 
 describe('a reader of the guide', () => {
@@ -151,9 +153,8 @@ describe('a reader of the guide', () => {
   })
 
   test('cashes out and sends with curl', async () => {
-    const signedIn = await session()
-    const { payoutId } = jsonIn(await run('cash-out.sh', [], signedIn))
-    const { sendId } = jsonIn(await run('send.sh', [], signedIn))
+    const { payoutId } = jsonIn(await run('cash-out.sh', [], await session()))
+    const { sendId } = jsonIn(await run('send.sh', [], await session()))
     expect(await run('wait.ts', [payoutId])).toStartWith('cashout paid: ')
     expect(await run('wait.ts', [sendId])).toStartWith('send sent: ')
   })
@@ -206,9 +207,12 @@ describe('the pages of the guide in a browser', () => {
 
   test.if(found !== undefined)('fit a phone and a desktop, in light and dark', async () => {
     await using browser = await openBrowser(found!)
-    for (const dark of [false, true])
-      for (const name of names) {
-        const page = await browser.open(`${stack.info.gateway}/docs/guide${name}`, { dark })
+    const guide = `${stack.info.gateway}/docs/guide`
+    const page = await browser.open(guide)
+    for (const name of names) {
+      await page.goto(`${guide}${name}`)
+      for (const dark of [false, true]) {
+        await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
         const colours = await page.evaluate(() => {
           const { color, backgroundColor } = getComputedStyle(document.body)
           return [color, backgroundColor].map((one) => Number(/\d+/.exec(one)?.[0]))
@@ -219,8 +223,8 @@ describe('the pages of the guide in a browser', () => {
           const wide = await page.evaluate(() => document.documentElement.scrollWidth)
           expect(`${name} ${wide}`).toBe(`${name} ${width}`)
         }
-        await page.close()
       }
+    }
     expect(browser.complaints).toEqual([])
   })
 })
