@@ -9,8 +9,13 @@ const { scripts } = JSON.parse(readFileSync(join(repositoryDir, 'package.json'),
 /** `check` and `format` give their words to other programs. */
 const ours = Object.keys(scripts).filter((name) => !['check', 'format'].includes(name))
 
-async function run(name: string, word: string) {
-  const child = Bun.spawn([process.execPath, 'run', name, word], {
+const runScript = (name: string, word: string) => run(['run', name, word])
+/** Runs the program of a script without the script, which installs the packages first. */
+const runProgram = (name: string, word: string) =>
+  run([...scripts[name]!.replace('exec sh infra/run.sh ', '').split(' '), word])
+
+async function run(words: readonly string[]) {
+  const child = Bun.spawn([process.execPath, ...words], {
     cwd: repositoryDir,
     env: { PATH: '/usr/bin:/bin', HOME: process.env.HOME ?? '/', LOCAL_DIR: '/nowhere' },
     stdout: 'pipe',
@@ -22,13 +27,13 @@ async function run(name: string, word: string) {
 
 describe('every script of package.json, without Bun on the PATH', () => {
   test.each(ours)('%s --help prints its use and does nothing else', async (name) => {
-    const { code, said } = await run(name, '--help')
+    const { code, said } = await runScript(name, '--help')
     expect(said).toMatch(new RegExp(`^(usage: )?(npx (-y )?)?\\S*bun\\S* run ${name.split(':')[0]}`))
     expect(code).toBe(0)
   })
 
   test.each(ours)('%s refuses an unknown option by name', async (name) => {
-    const { code, said, complaint } = await run(name, '--no-such-option')
+    const { code, said, complaint } = await runProgram(name, '--no-such-option')
     expect(said + complaint).toContain(`--no-such-option`)
     expect(complaint).not.toContain('    at ') // A stack trace.
     expect(code).toBe(2)

@@ -205,7 +205,7 @@ describe('logs that come later than their blocks', () => {
     const late: Awaited<ReturnType<typeof openLate>>[] = []
     for (const lagBlocks of [5, 45, 80, 300]) late.push(await openLate(lagBlocks))
     try {
-      const lateUntil = Date.now() + 10_000
+      const lateUntil = Date.now() + 4_000
       while (Date.now() < lateUntil) {
         await playMore(chain, 1)
         await chain.mine(4)

@@ -83,9 +83,6 @@ const commands: readonly Command[] = [
     { ...operator, ...bus, NATS_PASSWORD_ADMIN: key, DATABASE_ADMIN_URL: databaseUrl },
   ],
   ['infra/operations/cli/main.ts', ['wallets', 'list'], { DATABASE_OPS_URL: databaseUrl }],
-  ['infra/operations/cli/main.ts', ['review', 'list'], { DATABASE_OPS_URL: databaseUrl }],
-  ['infra/operations/cli/main.ts', ['unexplained', 'list'], { DATABASE_OPS_URL: databaseUrl }],
-  ['infra/operations/cli/main.ts', ['dead-letters', 'list'], { DATABASE_OPS_URL: databaseUrl }],
   ['infra/operations/cli/main.ts', ['in-flight'], { DATABASE_OPS_URL: `postgres://owner:${key}@[none/none` }],
   [
     'infra/operations/cli/main.ts',

@@ -35,10 +35,8 @@ const processesOf = (dir: string): string[] =>
 
 describe('signals during the start', () => {
   test.each([
-    ['infra/local/start.ts', 'SIGINT', '', 0],
     ['infra/local/start.ts', 'SIGTERM', '', 0],
     ['infra/demo/demo.ts', 'SIGINT', '-demo', 130],
-    ['infra/demo/demo.ts', 'SIGTERM', '-demo', 130],
   ] as const)('%s that receives %s reports it and leaves no process', async (script, signal, own, code) => {
     const dir = join(home, `${signal}${own}-start`)
     const { child, heard, ended } = run(script, dir, ...(own ? ['--own'] : []))
