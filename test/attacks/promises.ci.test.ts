@@ -43,8 +43,8 @@ const topupMicro = 3_200_000n
 const payoutMicro = 5_000_000n
 const payoutMinor = 81_250
 
-/** Interval in ms of looking at the metrics, which takes every service a while. */
-const scrapeEveryMs = 400
+/** Interval in ms of looking at the metrics, which takes every service a while. A service renews its figures after 3 s. */
+const scrapeEveryMs = 800
 
 const seen = (name: string, value: number) =>
   waitUntil(`${name} being ${value}`, async () => valueIn(await scrape(stack), name) === value, 60_000, scrapeEveryMs)

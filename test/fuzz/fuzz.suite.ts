@@ -29,14 +29,14 @@ test('the fuzzer tolerates a short 503, and reports a service that had to be res
   const { pid } = stack.info.services.pricing!
   process.kill(pid, 'SIGSTOP')
   const { promise: isLate, resolve: onLate } = Promise.withResolvers<void>()
-  const late = fuzz(stack, person, { requests: 200, seed, onLate })
+  const late = fuzz(stack, person, { requests: 100, seed, onLate })
   await isLate
   process.kill(pid, 'SIGCONT')
   const { findings, statuses } = await late
   expect(findings).toEqual([])
   expect([...statuses.keys()].filter((what) => what.endsWith('after retries'))).not.toEqual([])
 
-  const stopped = fuzz(stack, person, { requests: 200, seed })
+  const stopped = fuzz(stack, person, { requests: 100, seed })
   process.kill(pid, 'SIGKILL')
   expect((await stopped).findings).toEqual(['pricing was restarted'])
 })

@@ -76,14 +76,6 @@ describe('the check finds a wrong row:', () => {
     ['an amount', payment, 'ausd_micro = ausd_micro + 1', 'ausd_micro = ausd_micro - 1', /clawback: row -1, journal 0/],
     ['a fee', payment, 'fee_minor = fee_minor + 1', 'fee_minor = fee_minor - 1', /fees_earned: row -1, journal 0/],
     [
-      'a returned payout marked as paid',
-      payout,
-      "state = 'paid'",
-      "state = 'returned'",
-      // Two rules report the item, in either order.
-      /^(?=[\s\S]*paid: row -\d+, .* provider 0)(?=[\s\S]*1 takes and 1 returns)/,
-    ],
-    [
       'the nonce of an authorization',
       payout,
       "authorization_nonce = '0x00'",
