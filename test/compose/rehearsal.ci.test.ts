@@ -181,7 +181,7 @@ describe('a local stack whose containers run as processes with the same commands
     expect((await traffic.credited()).paid).toBeGreaterThan(20)
     const reconcile = ['bun', 'infra/operations/cli/main.ts', 'reconcile']
     const balance = async () => (await rehearsal.exec('ops', reconcile)) === 'exit 0'
-    await waitUntil('the books to balance', balance, 60_000, 1_000)
+    await waitUntil('the books to balance', balance, 60_000, 3_000)
   })
 
   test.each(['payments', 'gateway', 'sandbox'])('%s is unhealthy once it is gone', async (name) => {
