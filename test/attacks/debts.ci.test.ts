@@ -1,4 +1,6 @@
-import { onOneStack } from '../runner/group'
+import { test } from 'bun:test'
+import { groupStack, onOneStack } from '../runner/group'
+import { booksClose } from '../support/books'
 import { watchful } from './fixture'
 import { market } from './market'
 
@@ -18,3 +20,5 @@ onOneStack(() => ({ env: { ...watchful, pricing }, terms }), {
   settlements: () => import('./settlements.suite'),
   rates: () => import('./rates.suite'),
 })
+
+test('after the attacks on debts the books balance', () => booksClose(groupStack()))

@@ -7,7 +7,6 @@ import { waitUntil } from '#infra/local/wait'
 import { SignatureCheck } from '#shared/messages/chain'
 import { QuoteCreate } from '#shared/messages/pricing'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
@@ -138,5 +137,3 @@ describe('an attacker with many addresses', () => {
     }
   })
 })
-
-test('after the flood the books balance', () => booksClose(stack))

@@ -5,7 +5,6 @@ import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { topUp } from '../support/flows'
 import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
@@ -165,5 +164,3 @@ describe('a user whose card payment was refunded after its hold', () => {
     expect(await tries(person.draw(1_000_000n))).toBe('done')
   })
 })
-
-test('after the attacks by refund the books balance', () => booksClose(stack))

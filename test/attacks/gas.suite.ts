@@ -14,7 +14,6 @@ import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
 import { idFor } from '#shared/ids'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { ausdOf, readerOf } from '../support/ledger'
 import { fund, newCaller, verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
@@ -297,5 +296,3 @@ describe('a compromised service with its own permissions', () => {
     await expect(asked).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
   })
 })
-
-test('after the attacks on gas the books balance', () => booksClose(stack))

@@ -4,7 +4,6 @@ import type { Person } from '#infra/demo/person'
 import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { borrower, openSettlement, topUp } from '../support/flows'
 import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
@@ -212,5 +211,3 @@ describe('two users who collude', () => {
     await accomplice.repay(poolMicro)
   })
 })
-
-test('after the attacks on holds the books balance', () => booksClose(stack))

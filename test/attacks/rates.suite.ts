@@ -4,7 +4,6 @@ import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { openSettlement, topUp } from '../support/flows'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn, openCheckout, statusOf } from '../support/requests'
@@ -236,5 +235,3 @@ describe('a user cannot exceed the limits of one wallet', () => {
     expect(said(await post(person, '/cashouts', large))).toBe(whole)
   })
 })
-
-test('after the attacks on the rate the books balance', () => booksClose(stack))

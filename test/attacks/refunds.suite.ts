@@ -3,7 +3,6 @@ import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { topUp } from '../support/flows'
 import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
@@ -148,5 +147,3 @@ describe('JetStream loses a refund that the gateway had answered with `recorded`
     await becomes(ending, { frozen: true, drawn: '10000000' })
   })
 })
-
-test('after the attacks by refund the books balance', () => booksClose(stack))

@@ -1,4 +1,6 @@
-import { onOneStack } from '../runner/group'
+import { test } from 'bun:test'
+import { groupStack, onOneStack } from '../runner/group'
+import { booksClose } from '../support/books'
 import { holdSeconds, watchful } from './fixture'
 
 onOneStack(() => ({ env: watchful, terms: { holdSeconds } }), {
@@ -7,3 +9,5 @@ onOneStack(() => ({ env: watchful, terms: { holdSeconds } }), {
   // This suite is last because it changes the value of a share.
   refunds: () => import('./refunds.suite'),
 })
+
+test('after the reversals the books balance', () => booksClose(groupStack()))

@@ -11,7 +11,6 @@ import { waitUntil } from '#infra/local/wait'
 import { streams as plans } from '#infra/nats/topology'
 import { type Dependencies, startBackbone, startGateway } from '../../services/gateway/test-support/dependencies'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { newUser, verifiedUser } from '../support/people'
 import { answered, cashoutBody, openCheckout } from '../support/requests'
 import { scrape, valueIn } from '../support/telemetry/metrics'
@@ -370,5 +369,3 @@ describe('an attacker floods one stream', () => {
     await person.until('the order being followed', (me) => me.verified)
   })
 })
-
-test('after the attacks on the service the books balance', () => booksClose(stack))

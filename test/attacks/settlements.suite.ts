@@ -4,7 +4,6 @@ import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { borrower, openSettlement } from '../support/flows'
 import { type Checkout, entryIn, statusOf } from '../support/requests'
 import { operate } from '../support/stack'
@@ -210,5 +209,3 @@ describe('a user pays a checkout and opens another before the debt is repaid', (
     await becomes(() => books.close(), explained)
   })
 })
-
-test('after the attacks by settlement the books balance', () => booksClose(stack))

@@ -3,7 +3,6 @@ import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { cashOut, topUp } from '../support/flows'
 import { ausdOf } from '../support/ledger'
 import { verifiedUsers } from '../support/people'
@@ -123,5 +122,3 @@ describe('a month without a single webhook', () => {
     expect(ofMoney.length).toBeGreaterThan(0)
   })
 })
-
-test('after the month without webhooks the books balance', () => booksClose(stack))

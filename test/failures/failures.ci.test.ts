@@ -1,6 +1,8 @@
+import { test } from 'bun:test'
 import { passwordVariable } from '#infra/nats/server-environment'
 import { broken, stolen } from '../attacks/fixture'
-import { onOneStack } from '../runner/group'
+import { groupStack, onOneStack } from '../runner/group'
+import { booksClose } from '../support/books'
 import { quickChecks } from '../support/settings'
 
 const env = {
@@ -19,3 +21,5 @@ onOneStack(() => ({ env, own }), {
   // This suite is last because it commits the treasury to orders that the relayer refuses.
   gas: () => import('../attacks/gas.suite'),
 })
+
+test('after the failures the books balance', () => booksClose(groupStack()))

@@ -5,7 +5,6 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
@@ -86,5 +85,3 @@ describe('a transfer submitted after its cash-out had failed', () => {
     expect(activity.body.inFlight).toEqual([])
   })
 })
-
-test('after the late takes the books balance', () => booksClose(stack))

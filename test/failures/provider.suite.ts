@@ -4,7 +4,6 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { topUp } from '../support/flows'
 import { ausdOf, creditsOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
@@ -71,5 +70,3 @@ test('the provider accepts a checkout and never answers: the app gets 503, repea
   await outside.pay(paymentId, 'QRIS')
   await exactlyOnce(paymentId, ausd)
 })
-
-test("after the provider's failures the books balance", () => booksClose(stack))

@@ -7,7 +7,6 @@ import { natsAnswers } from '#infra/local/nats'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
@@ -53,5 +52,3 @@ describe('a payment before and a payment right after are credited exactly once e
     await waitUntil('nothing in flight', async () => (await person.get('/me/activity')).body.inFlight?.length === 0)
   })
 })
-
-test('after the restarts the books balance', () => booksClose(stack))

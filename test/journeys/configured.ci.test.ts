@@ -1,7 +1,8 @@
-import { afterAll } from 'bun:test'
+import { afterAll, test } from 'bun:test'
 import { serviceNames } from '#shared/messages/topic'
 import { publicConcurrencyMax } from '../attacks/fixture'
-import { onOneStack } from '../runner/group'
+import { groupStack, onOneStack } from '../runner/group'
+import { booksClose } from '../support/books'
 import { quickChecks } from '../support/settings'
 import { collector, world } from './external'
 
@@ -47,6 +48,9 @@ onOneStack(() => ({ env }), {
   flood: () => import('../attacks/flood.suite'),
   service: () => import('../attacks/service.suite'),
 })
+
+test('after the attacks on the service the books balance', () => booksClose(groupStack()))
+
 afterAll(async () => {
   await world[Symbol.asyncDispose]()
   await collector[Symbol.asyncDispose]()

@@ -5,7 +5,6 @@ import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
-import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
@@ -158,8 +157,6 @@ test('ops wallets lists no frozen wallet, and clears none', async () => {
   expect(code).toBe(1)
   expect(said).toContain('was never frozen')
 })
-
-test("after the operators' commands the books balance", () => booksClose(stack))
 
 describe('ops doctor', () => {
   test('lists what differs from the page of the first live day, and can read every part', async () => {

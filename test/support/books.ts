@@ -7,6 +7,9 @@ import { sheetText } from '#infra/operations/cli/books'
 import { placeOf } from '#infra/operations/place'
 import { urlInRole } from '#platform/db/url'
 
+/** Interval of checks in ms. Each reads the chain, the provider and all rows, which takes half a second of processor time. */
+const checkEveryMs = 1_500
+
 /**
  * Checks at the end that the books account for every unit. `onPurpose` matches the breaks that the suite caused, of
  * which the books must report exactly these.
@@ -19,7 +22,7 @@ export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<
     breaks = await checkBooks(place, stack.adminUrl, { checksMax: 1, betweenMs: 0 })
     return breaks.every(isMeant)
   }
-  await waitUntil('the books closing', onlyMeant, 60_000, 500).catch(() => {})
+  await waitUntil('the books closing', onlyMeant, 60_000, checkEveryMs).catch(() => {})
   await using books = await openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
   console.log(sheetText(await readSheet(books.sql)))
   expect(breaks.filter((one) => !isMeant(one))).toEqual([])
