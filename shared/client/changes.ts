@@ -13,6 +13,8 @@ export type Watching = {
 /** Longest silence of a stream in ms. The service writes every 15 s. */
 const silenceMaxMs = 40_000
 const pauseFirstMs = 500
+/** Life of a stream in ms after which its end is no fault, so that the client connects again soon. */
+const steadyMs = 30_000
 const pauseMaxMs = 15_000
 
 /** Returns true if a response can be read while it arrives, which the `fetch` of React Native cannot. */
@@ -36,15 +38,17 @@ export async function watchChanges(
     if (!signal.aborted) onChange()
   }
   while (!signal.aborted) {
-    const isConnected = await follow().catch(() => false)
-    failures = isConnected ? 0 : failures + 1
+    const beganAt = performance.now()
+    await follow().catch(() => {})
+    // A service with too many streams ends one at once.
+    failures = performance.now() - beganAt > steadyMs ? 0 : failures + 1
     const restMs = Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs)
     // The jitter keeps clients that lost their connections together from returning together.
     await pause(restMs * (0.5 + Math.random() / 2), signal)
   }
 
-  /** Reads one stream to its end. Returns true if it was opened. */
-  async function follow(): Promise<boolean> {
+  /** Reads one stream to its end, if it can be opened. Throws if the connection is lost. */
+  async function follow(): Promise<void> {
     const attempt = new AbortController()
     const stop = () => attempt.abort()
     signal.addEventListener('abort', stop, { once: true })
@@ -57,13 +61,13 @@ export async function watchChanges(
         signal: attempt.signal,
       })
       if (response.status === 401) await session.forget(authorization)
-      if (response.status !== 200 || !response.body) return false
+      if (response.status !== 200 || !response.body) return
       const reader = response.body.getReader()
       const decoder = new TextDecoder()
       let text = ''
       for (;;) {
         const { value, done } = await reader.read()
-        if (done) return true
+        if (done) return
         clearTimeout(timer)
         timer = setTimeout(stop, silenceMaxMs)
         const events = (text + decoder.decode(value, { stream: true })).split('\n\n')

@@ -99,7 +99,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const config: ClientConfig = okOf(await openVisitor(target).config())
   const acceptedTerms = () => localStorage.getItem('terms') ?? undefined
   const client = openClient({ ...target, account, acceptedTerms })
-  // The next poll is the retry.
+  // The next reading is the retry.
   const reader = openClient({ ...target, patienceMs: 0, account, acceptedTerms })
   let rate: Priced | undefined
   let next = { pair: '', atMs: 0 }

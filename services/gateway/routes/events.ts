@@ -6,10 +6,11 @@ import { ChainAccount, ChainActivity } from '#shared/messages/chain'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { PayoutsActivity } from '#shared/messages/payouts'
 import type { Context } from '../context'
+import { openStreams } from '../events/streams'
 import { type Look, watch } from '../events/watch'
+import { callerOf } from '../http/caller'
 import { inTime } from '../http/deadline'
 import { okOf } from '../http/failure'
-import { openPlaces } from '../http/limit'
 import { sseHeaders, sseResponse } from '../http/sse'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -17,29 +18,14 @@ import { parseSession } from '../sign-in/session'
 
 /** Longest life of a stream, in ms. The session is checked again when the client reconnects. */
 const lifeMs = 10 * 60_000
-/** Most streams of a wallet. One more ends the oldest, so that a client that lost its connection is never refused. */
-const perWalletMax = 5
-/** Most streams of this instance, which ask other services every few seconds. */
-const streamsMax = 2_000
+/** Most streams of a wallet, and of this instance, which asks other services every few seconds for each. */
+const limits = { perWallet: 5, max: 1_000 }
 /** Items of each kind in which a change is noticed; later changes of older ones are rare. */
 const itemsLooked = 20
 
 export const eventsRoute = (context: Context, access: Access) => {
   const { leaving, log, clock } = context
-  const places = openPlaces(streamsMax)
-  /** Functions that end the streams of a wallet, oldest first. */
-  const open = new Map<string, Set<() => void>>()
-  const add = (wallet: string, close: () => void) => {
-    const own = open.get(wallet) ?? new Set()
-    open.set(wallet, own)
-    const [oldest] = own
-    if (own.size >= perWalletMax) oldest?.()
-    own.add(close)
-    return () => {
-      own.delete(close)
-      if (own.size === 0 && open.get(wallet) === own) open.delete(wallet)
-    }
-  }
+  const streams = openStreams(limits)
   return new Elysia().use(access).get(
     GetEvents.path,
     async ({ request, wallet }) => {
@@ -49,15 +35,14 @@ export const eventsRoute = (context: Context, access: Access) => {
       const sessionMs = 'session' in read ? read.session.until * 1_000 - clock() : 0
       // The router would read the body of a response to HEAD to its end.
       if (request.method === 'HEAD') return new Response(null, { headers: sseHeaders })
-      const leave = places.enter()
+      const { address } = callerOf(request)
       return sseResponse(AbortSignal.any([leaving, request.signal]), ({ push, close }) => {
-        const remove = add(wallet, close)
+        const leave = streams.enter({ wallet, address, close })
         const end = setTimeout(close, Math.min(lifeMs, sessionMs))
         const stop = watch({ look, push, log }, first, request.headers.get('last-event-id'))
         return () => {
           clearTimeout(end)
           stop()
-          remove()
           leave()
         }
       })
