@@ -52,7 +52,9 @@ describe('a cash-out that an operator holds', () => {
     expect(await fixture.row(id)).toMatchObject({ state: 'returning', reason: 'cancelled' })
     await fixture.relayed('return', id)
     await fixture.until(id, 'returned')
-    expect([await fixture.transfers(id), await fixture.orders(id, 'relay.return')]).toEqual([[], [expect.any(String)]])
+    expect(await fixture.transfers(id)).toEqual([])
+    // An order that is unanswered for long is sent again; the relayer executes it once.
+    expect(await fixture.sent(id)).toContain('relay.return')
   })
 
   test('changes nothing by a repeated command, or by a late one that has not seen the newest', async () => {
