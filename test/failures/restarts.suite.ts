@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
-import { natsAnswers } from '#infra/local/nats'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { loseJetStream } from '../attacks/fixture'
 import { groupStack } from '../runner/group'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
@@ -21,22 +19,12 @@ beforeAll(async () => {
   person = await verifiedUser(stack)
 })
 
-/** Makes JetStream lose everything, which the books must not. */
-async function wipeJetStream() {
-  const server = stack.process('nats-server')
-  await server.stop('SIGKILL')
-  rmSync(join(stack.dir, 'nats'), { recursive: true, force: true })
-  server.start()
-  await waitUntil('nats-server being ready', () => natsAnswers(stack.info.nats.monitor))
-  await stack.provision()
-}
-
 const blows: [string, () => Promise<void> | void][] = [
   ['nats-server is killed', () => stack.process('nats-server').kill('SIGKILL')],
   ['nats-server is stopped in order', () => stack.process('nats-server').kill('SIGTERM')],
   ['Postgres is killed', () => stack.process('postgres').kill('SIGKILL')],
   ['Postgres is stopped at once', () => stack.process('postgres').kill('SIGQUIT')],
-  ['JetStream loses its whole store', wipeJetStream],
+  ['JetStream loses its whole store', () => loseJetStream(stack)],
 ]
 
 describe('a payment before and a payment right after are credited exactly once each if, in between,', () => {
