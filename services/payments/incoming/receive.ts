@@ -58,7 +58,7 @@ export async function withRate(
   if (status !== 'succeeded') return unpriced
   const match = await context.database.read((db) => matchPayment(db, { charge, checkout }))
   if (!match || !isUnreceived(match)) return { ...unpriced, match }
-  const isUnadmitted = mayExceed(match, charge, context.clock())
+  const isUnadmitted = mayExceed(context, match, charge)
   const owner = isUnadmitted ? await readOwner(context, match) : undefined
   const matched = { ...unpriced, match, owner, refunds: await earlierRefunds(context, charge) }
   if (!isLate(match, charge)) return matched

@@ -41,13 +41,16 @@ const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean
 const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =>
   payment.state === 'replaced' || isOfEarlierDay(payment, charge, nowMs) ? 0n : payment.topupMicro
 
-/** Returns true if the limit of all wallets together no longer counts the payment. */
-const leftItsRoom = ({ state }: Pick<PaymentRow, 'state'>): boolean => uncountedStates.some((one) => one === state)
+/** Returns true if there is a limit of all wallets together that no longer counts the payment. */
+const leftItsRoom = ({ allDayMicroMax }: Limits, { state }: Pick<PaymentRow, 'state'>): boolean =>
+  allDayMicroMax !== null && uncountedStates.some((one) => one === state)
+type Limits = Pick<Context, 'allDayMicroMax' | 'clock'>
 
 type Unreceived = Admitted & Pick<PaymentRow, 'ausdMicro' | 'providerPaymentId' | 'reason'>
 /** Returns true if money of the payment may become collateral that one of the limits has not admitted. */
-export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boolean =>
-  isUnreceived(payment) && (leftItsRoom(payment) || admittedMicro(payment, charge, nowMs) < payment.ausdMicro)
+export const mayExceed = (limits: Limits, payment: Unreceived, charge: Paid): boolean =>
+  isUnreceived(payment) &&
+  (leftItsRoom(limits, payment) || admittedMicro(payment, charge, limits.clock()) < payment.ausdMicro)
 
 /** Reads the payment's wallet on the chain. Throws `Unavailable` if the chain cannot be read. */
 export async function readOwner(context: Context, { wallet }: Pick<PaymentRow, 'wallet'>): Promise<Owner> {
@@ -72,7 +75,7 @@ export async function admitExcess(
   { receipt, charge, ...more }: { receipt: PaidReceipt; charge: Charge; held: boolean; owner: Owner | undefined },
 ): Promise<{ receipt: Receipt; set: Change }> {
   const nowMs = context.clock()
-  if (!mayExceed(payment, charge, nowMs)) return { receipt, set: {} }
+  if (!mayExceed(context, payment, charge)) return { receipt, set: {} }
   const { held, owner } = more
   // The row has changed since it was read, so the wallet was not read on the chain.
   if (!owner) throw new Unavailable(`the debt that ${payment.id} pays must be read again`)
@@ -83,7 +86,7 @@ export async function admitExcess(
     ? overMicro
     : payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
   const moreMicro = topupMicro - admitted
-  const moreOfAllMicro = leftItsRoom(payment) ? overMicro : moreMicro
+  const moreOfAllMicro = leftItsRoom(context, payment) ? overMicro : moreMicro
   // guard: what exceeds a debt is held to the limits of top-ups
   if ([moreMicro, moreOfAllMicro].every((micro) => micro <= 0n)) return { receipt, set: {} }
   if (!(await mayAdmit(tx, context, payment, { moreMicro, moreOfAllMicro, held, owner }))) {
