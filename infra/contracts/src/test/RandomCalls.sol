@@ -39,7 +39,7 @@ contract RandomCalls is LineModel {
     bytes private constant WEIGHTS = hex"000000000000" hex"010101010101010101" hex"02020202020202"
         hex"03030303" hex"0404040404040404040404040404" hex"050505050505050505"
         hex"06060606060606" hex"070707" hex"0808080808" hex"0909090909090909090909090909"
-        hex"0a0a0a0a" hex"0b0b0b" hex"0c0c0c0c0c" hex"0d0d" hex"0e0e0e" hex"0f0f" hex"10" hex"11" hex"14";
+        hex"0a0a0a0a" hex"0b0b0b" hex"0c0c0c0c0c" hex"0d0d" hex"0e0e0e" hex"0f0f0f0f0f0f" hex"10" hex"11" hex"14";
     uint256 private constant AUSD = 1e6;
     uint256 private constant HISTORY_MAX = 64;
     bytes4 private constant PANIC = 0x4e487b71;
