@@ -13,7 +13,7 @@ import {
   leaseDisputes,
   type StoredReport,
 } from '../losses/refund.store'
-import { isDispute, voidId } from '../losses/report'
+import { isDispute, isOpen, voidId } from '../losses/report'
 import { paymentIdIn } from '../payment'
 import { findByProviderIds, findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -206,23 +206,41 @@ function disputeIn(report: StoredReport): [id: string, charge: string | undefine
 
 /** Asks for open disputes that are due. Returns true if any was. */
 export async function recheckDisputes(context: Context): Promise<boolean> {
-  const { database, provider, clock, log } = context
+  const { database, clock, log } = context
   const now = new Date(clock())
   const retryAt = new Date(clock() + recheckMs)
   const due = await database.transaction((tx) => leaseDisputes(tx, now, { retryAt, rowsMax: checksMax }))
-  for (const { id, objectId, paymentId } of due) {
-    // That of a doubt is named in its report.
-    const disputeId = objectId ?? id
-    try {
-      const payment = await database.read((db) => findPayment(db, paymentId))
-      const dispute = payment && (await provider.findDispute(payment.account, disputeId))
-      const disputed = dispute && (await findDisputed(context, payment.account, dispute))
-      const fetched = await withRate(context, disputed?.charge)
-      if (dispute && disputed && fetched)
-        await database.transaction((tx) => receiveDispute(tx, context, { ...disputed, dispute, fetched }))
-    } catch (err) {
-      log.warn({ disputeId, err, isRefused: refusesId(err) }, 'dispute lookup failed')
-    }
+  for (const report of due) {
+    await recheckDispute(context, report).catch((err) =>
+      log.warn({ disputeId: objectIn(report), err, isRefused: refusesId(err) }, 'dispute lookup failed'),
+    )
   }
   return due.length > 0
+}
+
+/**
+ * Asks for the open disputes of a payment's charge: one of them may be over, and its webhook be lost. Throws if one cannot
+ * be read.
+ */
+export async function recheckDisputesOf(
+  context: Context,
+  { providerPaymentId }: Pick<PaymentRow, 'providerPaymentId'>,
+): Promise<void> {
+  if (providerPaymentId === null) return
+  const reports = await context.database.read((db) => findReports(db, providerPaymentId))
+  for (const report of reports)
+    if (isOpen(report) && disputeIn(report).length > 0) await recheckDispute(context, report)
+}
+
+/** Returns the id of the dispute that a report is about; that of a doubt is named in it. */
+const objectIn = ({ id, objectId }: StoredReport): string => objectId ?? id
+
+async function recheckDispute(context: Context, report: StoredReport): Promise<void> {
+  const { database, provider } = context
+  const payment = await database.read((db) => findPayment(db, report.paymentId))
+  const dispute = payment && (await provider.findDispute(payment.account, objectIn(report)))
+  const disputed = dispute && (await findDisputed(context, payment.account, dispute))
+  const fetched = await withRate(context, disputed?.charge)
+  if (dispute && disputed && fetched)
+    await database.transaction((tx) => receiveDispute(tx, context, { ...disputed, dispute, fetched }))
 }

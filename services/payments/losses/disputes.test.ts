@@ -107,6 +107,22 @@ describe.each(kinds)('a %s by card that is disputed during its hold', (kind) => 
     expect((await fixture.row(id))!.holdEndedAt).not.toBeNull()
   })
 
+  test.each(['WON', 'LOST'])(
+    'is asked about before its hold is extended again, so that %s counts although no webhook told it',
+    async (end) => {
+      const id = await ending(kind)
+      const dispute = await disputed(id)
+      await reportOf(dispute)
+      await fixture.recheck(0)
+      expect(await isExtended(id)).toBe(true)
+      await fixture.control('faults', { webhooks: { drop: 1 } })
+      await move(dispute, end)
+      holdFor(4)
+      await fixture.recheck(20_000)
+      expect((await fixture.report(dispute))?.status).toBe(end === 'WON' ? 'dead' : 'succeeded')
+    },
+  )
+
   test('is revoked once the dispute is lost', async () => {
     const id = await ending(kind)
     const dispute = await disputed(id)

@@ -3,6 +3,7 @@ import { failpoint } from '#platform/failpoint'
 import { ChainHold, ChainTerms } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
 import { decideMatured } from '../decide'
+import { recheckDisputesOf } from '../incoming/dispute'
 import { readFreshList } from '../incoming/fresh-list'
 import { receiveRowsOf } from '../incoming/provider-list'
 import { receiveAgain } from '../incoming/receive'
@@ -113,9 +114,10 @@ const isDoubtful = (context: Context, payment: PaymentRow): Promise<boolean> =>
     return row !== undefined && stanceOf(row, await reportedOf(tx, row), 'ended') === 'freeze'
   })
 
-/** Receives charge, refunds and list rows of a payment. Throws if one of them cannot be read. */
+/** Receives charge, refunds, open disputes and list rows of a payment. Throws if one of them cannot be read. */
 async function receiveAll(context: Context, payment: PaymentRow): Promise<void> {
   await receiveAgain(context, payment)
+  await recheckDisputesOf(context, payment)
   // guard: a 404 for refunds is inconclusive until the list was read
   const rows = await readFreshList(context, payment)
   await receiveRowsOf(context, payment, rows)
