@@ -38,7 +38,7 @@ export type Outcome = {
   readonly money: 'kept' | 'part' | 'gone' | 'undone'
   /** Statuses in which the item may end, if not those of its money (`endsOf`). */
   readonly ends?: readonly string[]
-  /** True if a lost dispute had been won before, so that a recovery in the meantime waits for an operator. */
+  /** True if the money had come back before, so that a recovery in the meantime waits for an operator. */
   readonly cameBack?: true
   /** True if our refund must be requested only once, because the provider shows it. */
   readonly askedOnce?: true
@@ -162,6 +162,12 @@ export const fates: readonly Fate[] = [
     part,
   ),
   onPayments('dispute announced and won', 0.5, [announced, { rest: long }, { move: 'WON' }], kept),
+  onPayments(
+    'refunded after a lost dispute was won',
+    0.3,
+    [announced, { rest: long }, { move: 'LOST' }, { rest: long }, { move: 'WON' }, { rest: long }, refund()],
+    lostAgain,
+  ),
   onPayments('disputed in dollars', 0.4, [dispute({ body: { currency: 'USD' } })], gone),
   onPayments(
     'dispute in Singapore dollars opened and lost',
