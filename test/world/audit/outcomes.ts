@@ -5,18 +5,20 @@ import { isPayment, moneyOf } from './payments'
 
 /** Checks that each item which was played to its end has the outcome that its fate requires. */
 export function auditOutcomes({ deeds, entries, book }: Evidence, ledger: Ledger): void {
-  const states = new Map(entries.map(({ id, status }) => [id, status]))
+  const ended = new Map(entries.map((entry) => [entry.id, entry]))
   for (const deed of deeds) {
     if (!deed.isPlayed || !deed.answer) continue
     const { id } = deed.answer
-    const status = states.get(id)
+    const { status, reason } = ended.get(id) ?? {}
     // The provider may have captured another amount than the user paid, which has rules of its own.
     if (isPayment(deed) && deed.plan.pays === 'in time' && moneyOf(id, book).capturedMinor !== deed.answer.fiatMinor)
       continue
     const ends = endsOf(deed.plan, deed)
     ledger.count('outcomes required')
     if (status !== undefined && !ends.includes(status))
-      ledger.find(`${id} ended as ${status}: "${deed.fate}" requires ${ends.join(' or ')}`)
+      ledger.find(
+        `${id} ended as ${status}${reason ? ` (${reason})` : ''}: "${deed.fate}" requires ${ends.join(' or ')}`,
+      )
   }
 }
 
