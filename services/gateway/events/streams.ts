@@ -8,9 +8,6 @@ type Stream = { readonly wallet: string; readonly address: string; readonly clos
 export function openStreams({ max, perWallet }: { max: number; perWallet: number }) {
   /** The set keeps the order of arrival. */
   const open = new Set<Stream>()
-  const end = (isIt: (one: Stream) => boolean) => {
-    for (const one of open) if (isIt(one)) return one.close()
-  }
   return {
     /** Adds a stream. Returns a function to call when it has ended. */
     enter: (stream: Stream): (() => void) => {
@@ -18,7 +15,8 @@ export function openStreams({ max, perWallet }: { max: number; perWallet: number
       if (own.length >= perWallet) own[0]!.close()
       else if (open.size >= max) {
         const busiest = busiestOf(open)
-        end(({ address }) => address === busiest)
+        const [oldest] = [...open].filter(({ address }) => address === busiest)
+        oldest?.close()
       }
       open.add(stream)
       return () => void open.delete(stream)

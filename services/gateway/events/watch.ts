@@ -18,16 +18,10 @@ export type Look = {
 
 /** Pushes `changed` whenever a look finds another state than `tag`. Returns a function that ends it. */
 export function watch(
-  options: {
-    readonly look: () => Promise<Look>
-    readonly push: SsePush
-    readonly log: Log
-    readonly busyMs?: number
-  },
+  { look, push, log }: { readonly look: () => Promise<Look>; readonly push: SsePush; readonly log: Log },
   first: Look,
   tag: string | null,
 ): () => void {
-  const { look, push, log } = options
   let last = tag
   let next: Promise<Look> | undefined = Promise.resolve(first)
   const work = async () => {
@@ -39,6 +33,6 @@ export function watch(
     last = seen.tag
     return seen.isInFlight ? undefined : idle
   }
-  const loop = startLoop({ name: 'events of a wallet', everyMs: options.busyMs ?? busyMs, idleMs, log, work })
+  const loop = startLoop({ name: 'events of a wallet', everyMs: busyMs, idleMs, log, work })
   return () => void loop[Symbol.asyncDispose]()
 }
