@@ -1,23 +1,30 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Returns `wanted` if it is free, else another free port. 0 stands for any port. */
+const lowest = 10_000
+/** The kernel gives the ports from here on to outgoing connections (Linux: `ip_local_port_range`). */
+const lowestOutgoing = 32_768
+let last = lowest + Math.floor(Math.random() * (lowestOutgoing - lowest))
+
+/**
+ * Returns `wanted` if it is free, else another free port. 0 stands for any port. The other port is none that an outgoing
+ * connection can take before its process listens, and none that this process was given a moment ago.
+ */
 export async function freePort(wanted = 0): Promise<number> {
-  const port = await bind(wanted)
-  if (port !== undefined) return port
-  const other = await bind(0)
-  if (other === undefined) throw new Error('no free port on this machine')
-  return other
+  if (wanted !== 0 && (await isFree(wanted))) return wanted
+  for (let tries = lowest; tries < lowestOutgoing; tries++) {
+    last = last + 1 < lowestOutgoing ? last + 1 : lowest
+    const port = last
+    if (await isFree(port)) return port
+  }
+  throw new Error('no free port on this machine')
 }
 
-const bind = (port: number): Promise<number | undefined> =>
+const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(undefined))
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? address?.port : undefined))
-    })
+    server.once('error', () => resolve(false))
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)))
   })
 
 export class PortTaken extends Error {

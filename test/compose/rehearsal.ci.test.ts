@@ -65,6 +65,9 @@ afterAll(() => {
 const healthchecks = localStack().services
 const check = (name: string) => rehearsal.exec(name, wordsOf(healthchecks[name]!.healthcheck!.test.slice(1), variables))
 const logOf = (name: string) => readFileSync(join(rehearsal.dir, `logs/${name}.log`), 'utf8')
+const withLog = (name: string) => (error: Error) => {
+  throw new Error(`${error.message}; log of ${name}: ${logOf(name).slice(-3_000)}`)
+}
 
 describe('a local stack whose containers run as processes with the same commands and variables', () => {
   // The order of the tests is that of depends_on.
@@ -90,11 +93,11 @@ describe('a local stack whose containers run as processes with the same commands
   test("the six services, the operators' process and the sandbox become ready", async () => {
     for (const name of watched) keep(name)
     const ready = async () => (await fetch(`${rehearsal.gateway}/ready`)).ok
-    await waitUntil('everything being ready', ready, 60_000)
+    await waitUntil('everything being ready', ready, 60_000).catch(withLog('gateway'))
   })
 
   test.each([...watched, 'chain'])('%s is healthy', async (name) => {
-    await waitUntil(name, async () => (await check(name)) === 'exit 0', 60_000)
+    await waitUntil(name, async () => (await check(name)) === 'exit 0', 60_000).catch(withLog(name))
   })
 
   test('the stack answers a quote', async () => {
