@@ -86,9 +86,11 @@ async function prove({ name, proves, minutes, run, duration }: Engine): Promise<
     amount: outcome?.amount ?? '',
     found: outcome && outcome.found > 0 ? String(outcome.found) : failed,
     seconds: Math.round((performance.now() - startedMs) / 1_000),
-    command: ['bun run prove', name, ...extra].join(' '),
+    command: ['bun run prove', name, ...extra.map(quoted)].join(' '),
   }
 }
+
+const quoted = (word: string) => (/\s/.test(word) ? `"${word}"` : word)
 
 async function shown(stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream): Promise<string> {
   const decoder = new TextDecoder()

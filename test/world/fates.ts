@@ -21,8 +21,8 @@ export type Event =
   | { readonly end: 'succeed' | 'fail' }
   /** Shows another status of the refund that was opened last. */
   | { readonly tell: string }
-  /** Moves the chargeback or the dispute that was opened last. */
-  | { readonly move: 'SUCCESS' | 'FAILED' | 'VOIDED' | 'REVERSED' | 'WON' | 'LOST' }
+  /** Moves the chargeback or the dispute that was opened last. A dispute may be lost for a part of what was disputed. */
+  | { readonly move: 'SUCCESS' | 'FAILED' | 'VOIDED' | 'REVERSED' | 'WON' | 'LOST'; readonly share?: Share }
   /** Raises the amount of the chargeback that was opened last. */
   | { readonly grow: number }
   /** Shows other statuses of the payment: of itself, and of its row in the list. An empty object shows the real ones. */
@@ -112,13 +112,13 @@ export const fates: readonly Fate[] = [
   onPayments('refunded late', 0.5, [refund({ body: pending }), { rest: long }, { end: 'succeed' }], gone),
   onPayments('refund refused late', 0.5, [refund({ body: pending }), { rest: long }, { end: 'fail' }], kept),
   onPayments(
-    'refund in doubt, then made',
+    'refund in doubt and then made',
     0.3,
     [refund({ body: pending, share: some }), { tell: 'REQUIRES_ACTION' }, { rest: long }, { end: 'succeed' }],
     part,
   ),
   onPayments(
-    'refund in doubt, then refused',
+    'refund in doubt and then refused',
     0.3,
     [refund({ body: pending }), { tell: 'REQUIRES_ACTION' }, { rest: long }, { end: 'fail' }],
     kept,
@@ -136,7 +136,7 @@ export const fates: readonly Fate[] = [
   ),
   onPayments('dispute opened and lost', 0.5, [dispute({ body: pending }), { rest: long }, { move: 'SUCCESS' }], gone),
   onPayments(
-    'dispute open for minutes, then lost',
+    'dispute open for minutes and then lost',
     0.3,
     [dispute({ body: pending }), { rest: 120_000 }, { move: 'SUCCESS' }],
     gone,
@@ -159,6 +159,12 @@ export const fates: readonly Fate[] = [
     'dispute of a part announced and lost',
     0.4,
     [{ ...announced, share: some }, { rest: long }, { move: 'LOST' }],
+    part,
+  ),
+  onPayments(
+    'dispute announced and lost for a part',
+    0.4,
+    [announced, { rest: long }, { move: 'LOST', share: some }],
     part,
   ),
   onPayments('dispute announced and won', 0.5, [announced, { rest: long }, { move: 'WON' }], kept),
@@ -185,7 +191,7 @@ export const fates: readonly Fate[] = [
   onPayments('disputed and refunded', 0.5, [dispute({ share: some }), { rest: long }, refund()], gone),
   ...voids.map((first) =>
     onPayments(
-      `voided, ${Object.values(first).join(' and ')} first`,
+      `voided with ${Object.values(first).join(' and ')} first`,
       0.12,
       [{ show: first }, { rest: long }, { show: { status: 'CANCELED', listed: 'VOIDED' } }],
       // A payment that is voided before the services have seen it was never paid.
@@ -194,7 +200,7 @@ export const fates: readonly Fate[] = [
   ),
   ...voids.map((first) =>
     onPayments(
-      `void taken back, ${Object.values(first).join(' and ')} first`,
+      `void taken back with ${Object.values(first).join(' and ')} first`,
       0.1,
       [{ show: first }, { rest: long }, { show: {} }],
       undone,

@@ -328,8 +328,11 @@ async function playEvent(
     return true
   }
   const isGone = 'end' in event ? event.end === 'succeed' : event.move === 'SUCCESS' || event.move === 'LOST'
-  if (!isGone) endDoubts(doubts, opened.id)
-  const moved = 'end' in event ? control(`${path}/${event.end}`) : control(path, { status: event.move })
+  const part = 'move' in event && event.share !== undefined ? partOf(scene, deed, event.share) : undefined
+  if (!isGone || part !== undefined) endDoubts(doubts, opened.id)
+  opened.minor = part ?? opened.minor
+  const amount = part === undefined ? {} : { amount: majorOf(plan, part) }
+  const moved = 'end' in event ? control(`${path}/${event.end}`) : control(path, { status: event.move, ...amount })
   if ((await moved) === undefined) return false
   if (isGone && !doubts.some(({ object, toMs }) => object === opened.id && toMs === null))
     doubts.push({ object: opened.id, minor: opened.minor, fromMs: Date.now(), toMs: null })

@@ -78,9 +78,9 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const living = first.map(({ scene, isContract }) =>
     live(scene, isContract ? lives.filter(({ habit }) => habit.byContracts) : lives, restMs),
   )
-  living.push(lateTakers(join, count, stop.signal))
+  living.push(lateTakers(join, count, lateFatesWith(options.flows), stop.signal))
   const faults = faultsWith(new Map(serviceNames.map((name) => [name, boundariesOf(name)])), options.topology).filter(
-    ({ name }) => options.faults.length === 0 || options.faults.some((one) => name.includes(one)),
+    ({ name }) => isChosen(name, options.faults),
   )
   if (faults.length === 0) throw new Error(`--faults matches no fault: ${options.faults.join(', ')}`)
   const possible = faults.filter(({ needs }) => !needs || Bun.which(needs))
@@ -123,6 +123,9 @@ async function newPerson(world: World, seed: number, index: number, isContract: 
 /** A habit with a fate that suits it. */
 type Life = { readonly name: string; readonly weight: number; readonly habit: Habit; readonly fate: Fate }
 
+const isChosen = (name: string, words: readonly string[]) =>
+  words.length === 0 || words.some((one) => name.includes(one))
+
 /** Returns the habits with their fates. `words` choose those with one of these in their names. */
 export function livesWith(words: readonly string[]): readonly Life[] {
   const all = habits.flatMap((habit) => {
@@ -130,12 +133,13 @@ export function livesWith(words: readonly string[]): readonly Life[] {
     const suited = fates.filter(({ suits }) => suits(plan))
     const whole = suited.reduce((sum, { weight }) => sum + weight, 0)
     return suited.map((fate): Life => {
-      const name = fate.events.length === 0 ? habit.name : `${habit.name}, ${fate.name}`
+      const name = fate.events.length === 0 ? habit.name : `${habit.name}: ${fate.name}`
       return { name, weight: (habit.weight * fate.weight) / whole, habit, fate }
     })
   })
-  const lives = all.filter(({ name }) => words.length === 0 || words.some((one) => name.includes(one)))
-  if (lives.length === 0) throw new Error(`--flows matches no flow: ${words.join(', ')}`)
+  const lives = all.filter(({ name }) => isChosen(name, words))
+  if (lives.length === 0 && lateFatesWith(words).length === 0)
+    throw new Error(`--flows matches no flow: ${words.join(', ')}`)
   return lives
 }
 
@@ -151,7 +155,11 @@ async function live(scene: Scene, lives: readonly Life[], restMs: number): Promi
   }
 }
 
-const onCards = fates.filter((fate) => fate.events.length > 0 && fate.suits(topup({ channel: 'CARDS' })))
+const late = fates.filter((fate) => fate.events.length > 0 && fate.suits(topup({ channel: 'CARDS' }))).map(afterCredit)
+
+/** Returns the fates of late takers that `words` choose. */
+const lateFatesWith = (words: readonly string[]) =>
+  late.filter(({ name }) => isChosen(`top-up by card: ${name}`, words))
 
 /**
  * Lets new users have a payment reversed after its hold. This freezes the wallet, so each user does it once; half of them
@@ -160,11 +168,13 @@ const onCards = fates.filter((fate) => fate.events.length > 0 && fate.suits(topu
 async function lateTakers(
   join: (index: number) => Promise<{ scene: Scene }>,
   from: number,
+  choice: readonly Fate[],
   signal: AbortSignal,
 ): Promise<void> {
+  if (choice.length === 0) return
   const takeLate = async (scene: Scene) => {
     const { chance, record } = scene
-    const fate = afterCredit(weighted(onCards, chance))
+    const fate = weighted(choice, chance)
     const going = play(scene, topup({ channel: 'CARDS' }), fate).catch((error: Error) =>
       record.count(`abandoned: ${error.message.split('\n')[0]!.slice(0, 60)}`),
     )
