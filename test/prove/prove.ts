@@ -90,7 +90,9 @@ async function prove({ name, proves, minutes, run, duration }: Engine): Promise<
   }
 }
 
-const quoted = (word: string) => (/\s/.test(word) ? `"${word}"` : word)
+function quoted(word: string): string {
+  return /\s/.test(word) ? `"${word}"` : word
+}
 
 async function shown(stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream): Promise<string> {
   const decoder = new TextDecoder()

@@ -99,6 +99,7 @@ export function runWorld(options: {
     pricing: new Pricing(world),
     provider: openProviderIn(world, (message) => void broker.publish(message)),
     drawn: new Map(),
+    fates: new Map(),
   }
   for (const { address, authorizations } of wallets)
     around.chain.contract.funds.set(address, BigInt(authorizations[0]!.value) * 2n)

@@ -4,8 +4,8 @@ import type { Plan } from './people'
 // External events, as data. A public report becomes one row here: its events, and the outcome that they require.
 
 /** Part of the payment's amount (0 to 1), or the range from which it is drawn. Without it, all that is left. */
-type Share = number | readonly [least: number, most: number]
-type Body = { readonly [field: string]: string | number }
+export type Share = number | readonly [least: number, most: number]
+type Body = { readonly [field: string]: string | number | boolean }
 
 /**
  * One external event. A payment has one object that later events may move: a refund; a chargeback, which only the list shows;
@@ -107,6 +107,8 @@ const voids = [
 export const fates: readonly Fate[] = [
   plain,
   onPayments('refunded', 1, [refund()], gone),
+  onPayments('refunded in a row of the list without its id', 0.3, [refund({ body: { nameless: true } })], gone),
+  onPayments('refunded by the newer API', 0.3, [refund({ body: { version: 3 } })], gone),
   onPayments('refunded in part', 0.5, [refund({ share: some })], part),
   onPayments('refunded in two parts', 0.5, [refund({ share: some }), { rest: short }, refund()], gone),
   onPayments('refunded late', 0.5, [refund({ body: pending }), { rest: long }, { end: 'succeed' }], gone),
@@ -166,6 +168,18 @@ export const fates: readonly Fate[] = [
     0.4,
     [announced, { rest: long }, { move: 'LOST', share: some }],
     part,
+  ),
+  onPayments(
+    'dispute announced and lost for a part and then for the whole',
+    0.2,
+    [announced, { rest: long }, { move: 'LOST', share: some }, { rest: long }, { move: 'LOST' }],
+    gone,
+  ),
+  onPayments(
+    'dispute announced and lost and won and lost again',
+    0.2,
+    [announced, { rest: long }, { move: 'LOST' }, { rest: long }, { move: 'WON' }, { rest: long }, { move: 'LOST' }],
+    lostAgain,
   ),
   onPayments('dispute announced and won', 0.5, [announced, { rest: long }, { move: 'WON' }], kept),
   onPayments(

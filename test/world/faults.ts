@@ -236,7 +236,7 @@ const providerFaults = [
   }),
   provider(
     'provider',
-    'orders are executed after a 500, and banks are unavailable',
+    'orders are executed after a 500 while banks are unavailable',
     // Even a busy machine has retried by then.
     { api: { acceptLater: 0.5, acceptLaterMs: 15_000, closedChannels: 0.8 } },
     [6_000, 12_000],

@@ -1,5 +1,8 @@
 import type { Hex } from 'viem'
+import type { Payment } from '#infra/sandbox/records'
 import { difference } from '#shared/ledger/position'
+import { endsOf } from '#test/world/fates'
+import { topup } from '#test/world/people'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
 import { backOf } from '../../../services/payments/losses/report'
@@ -87,10 +90,24 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
   if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
+  const ends = requiredOf(around, row, paid)
+  if (ends && !ends.includes(row.state)) say(`"${around.fates.get(own!.id)!.fate.name}" requires ${ends.join(' or ')}`)
   const isAtStake = isWalletAtStake(around, row)
   if (isAtStake && row.lostHold !== 'frozen') say('may be going back, and its wallet is not frozen for it')
   if (!isAtStake && row.lostHold === 'frozen') say('is not going back, and its wallet is frozen for it')
   return found
+}
+
+/**
+ * Returns the states in which a top-up must end by the fate of its only charge. Other amounts, unknown payers and fates that
+ * were not played to their end have rules of their own.
+ */
+function requiredOf({ fates }: Surroundings, row: PaymentRow, paid: readonly Payment[]): readonly string[] | undefined {
+  const [charge] = paid
+  const befallen = charge && fates.get(charge.id)
+  if (row.kind !== 'topup' || paid.length !== 1 || !charge || !befallen?.isPlayed) return undefined
+  const isPlain = charge.capturedMinor === row.fiatMinor && charge.sender === undefined
+  return isPlain ? endsOf(topup(), befallen.fate) : undefined
 }
 
 /** Returns true if money that no hold keeps may be going back beyond the loss that is counted. */

@@ -1,7 +1,6 @@
 import { currencyOf } from '#infra/sandbox/account'
-import type { JsonObject } from '#infra/sandbox/json'
 import { majorFromMinor } from '#infra/sandbox/money'
-import type { Naming, Payment, PaymentSession } from '#infra/sandbox/records'
+import type { Payment, PaymentSession } from '#infra/sandbox/records'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { idFor, messageIdFor, uuidFor } from '#shared/ids'
 import { CheckoutCancel, SettlementCreate, TopupCreate } from '#shared/messages/payments'
@@ -9,6 +8,7 @@ import { CashoutCreate } from '#shared/messages/payouts'
 import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
 import type { Question } from '#shared/messages/topic'
 import type { Transfer } from '../chain/calls'
+import { befall } from './befall'
 import { sessionOf } from './charges'
 import { chance, oneOf, pick } from './choices'
 import type { Copy, Surroundings } from './services'
@@ -18,13 +18,6 @@ import type { Wallet } from './wallets'
 const codes = {
   ID: { qr: 'QRIS', bank: 'MANDIRI_VIRTUAL_ACCOUNT', card: 'CARDS', ewallet: 'DANA', unknown: 'NOVELPAY' },
   MY: { qr: 'DUITNOW_PAY', bank: 'MAYB2U_FPX', card: 'CARDS', ewallet: 'TOUCHNGO', unknown: 'NOVELPAY' },
-} as const
-
-/** Statuses of a void: `listed` only the list shows, `unlisted` only the payment itself. */
-const voids = {
-  listed: { listed: 'VOIDED' },
-  unlisted: { status: 'CANCELED' },
-  cancelled: { status: 'CANCELED', listed: 'VOIDED' },
 } as const
 
 /** Bank accounts by what becomes of a payout to them. */
@@ -163,7 +156,8 @@ export class People {
     const pay = (after: number, amountMinor = session.amountMinor) =>
       this.#later(after, () => {
         if (this.#isUnclear(session)) return
-        this.#regret(this.#pay(session, codes[session.account][channel], amountMinor))
+        const paid = this.#pay(session, codes[session.account][channel], amountMinor)
+        befall(this.around, paid, (ms, act) => this.#later(ms, act))
       })
     const wrongMinor = session.amountMinor + (oneOf(choices, 2) === 0 ? 7n : -7n)
     if (whim < 66) pay(inTimeMs)
@@ -218,75 +212,6 @@ export class People {
     })
   }
 
-  /** Regrets a payment before, during or after the hold, whole or in two parts. */
-  #regret(payment: Payment): void {
-    const { choices } = this.around.world
-    const { requestMinor, capturedMinor } = payment
-    const whim = oneOf(choices, 100)
-    if (whim < 66) return
-    if (whim < 70) {
-      this.#void(payment, pick(choices, ['listed', 'cancelled', 'unlisted'] as const))
-      return
-    }
-    const isDispute = whim >= 96
-    const rests = [0, 1, 2_000, 12_000, 25_000, 31_000, 60_000]
-    const rest = pick(choices, rests)
-    const ms = rest < 2 ? rest : rest + oneOf(choices, 4_000)
-    if (whim === 96) {
-      this.around.world.saw('a dispute was in another currency')
-      this.#later(ms, () => this.#dispute(payment, capturedMinor, { currency: 'USD' }))
-      return
-    }
-    const parts = whim < 84 ? [requestMinor] : [requestMinor / 3n, requestMinor / 5n]
-    for (const [place, part] of parts.entries())
-      this.#later(ms + place * 9_000, () => {
-        if (part > capturedMinor) return
-        if (part < capturedMinor) this.around.world.saw('a payment was partly refunded')
-        if (isDispute) this.#dispute(payment, part)
-        else this.#refund(payment, part)
-      })
-    if (whim === 99)
-      this.#later(ms + 18_000, () => {
-        this.around.world.saw('a payment was disputed and refunded')
-        this.#refund(payment, capturedMinor)
-      })
-  }
-
-  /** Executes a control of the provider. Returns the id of the refund, dispute or chargeback. */
-  #has(path: string, body: JsonObject = {}): string {
-    const { world, provider } = this.around
-    world.tell(`the provider: ${path} ${JSON.stringify(body)}`)
-    const made = provider.control(path, body)
-    return String(made.refund_id ?? made.id)
-  }
-
-  /** Refunds a payment; the refund is final at once or later, in either direction. */
-  #refund(payment: Payment, part: bigint): void {
-    const { id, account } = payment
-    const { world, provider } = this.around
-    const { choices } = world
-    const fate = oneOf(choices, 100)
-    const ms = 3_000 + oneOf(choices, 40_000)
-    const nameless = chance(choices, 100) && !this.#isOneOfTwo(payment)
-    if (nameless) world.saw('a refund was listed without its id')
-    const amount = majorFromMinor(part, currencyOf[account])
-    const asked = { amount, nameless, version: chance(choices, 120) ? 3 : 2 }
-    const open = (more: JsonObject) => this.#has(`payments/${id}/refund`, { ...asked, ...more })
-    const refundId = open(fate >= 60 && fate < 90 ? { status: 'PENDING' } : {})
-    this.#noteNaming(provider.book.get('refunds', refundId)?.names)
-    if (fate < 60) return
-    if (fate < 90) {
-      world.saw('a refund was pending')
-      if (fate >= 80) this.#has(`refunds/${refundId}/tell`, { status: 'REQUIRES_ACTION' })
-      this.#later(ms, () => this.#has(`refunds/${refundId}/${fate < 70 ? 'fail' : 'succeed'}`))
-      return
-    }
-    this.#later(ms, () => {
-      world.saw('a refund bounced')
-      this.#has(`refunds/${refundId}/fail`)
-    })
-  }
-
   /** Returns true if a refund or dispute does not name its payment, so that only an operator could tell it from another. */
   #isUnclear({ id }: PaymentSession): boolean {
     const { book } = this.around.provider
@@ -295,77 +220,6 @@ export class People {
       book.all('refunds').some((one) => one.nameless && isIts(one)) ||
       [...book.all('disputes'), ...book.all('chargebacks')].some((one) => one.names !== 'payment' && isIts(one))
     )
-  }
-
-  /** Returns true if only an operator could say which payment a refund or dispute without its names is about. */
-  #isOneOfTwo({ sessionId }: Payment): boolean {
-    const { book } = this.around.provider
-    return book.all('payments').filter((one) => one.sessionId === sessionId).length > 1
-  }
-
-  #noteNaming(names: Naming | undefined): void {
-    if (names !== 'payment') this.around.world.saw('a refund or dispute named its payment by another id')
-  }
-
-  /** Disputes a payment. The provider announces the dispute, or only its list has the chargeback. */
-  #dispute(payment: Payment, part: bigint, more: JsonObject = {}): void {
-    const { id, account, capturedMinor } = payment
-    const { world, provider } = this.around
-    const { choices } = world
-    const fate = oneOf(choices, 100)
-    const ms = 3_000 + oneOf(choices, 30_000)
-    const majorOf = (minor: bigint) => majorFromMinor(minor, currencyOf[account])
-    const asked = { amount: majorOf(part), ...(this.#isOneOfTwo(payment) && { names: 'payment' }), ...more }
-    const isAnnounced = chance(choices, 600)
-    const [lost, won] = isAnnounced ? ['LOST', 'WON'] : ['SUCCESS', 'REVERSED']
-    const isLostAtOnce = fate < 80
-    world.saw('a payment was charged back')
-    let path: string
-    if (isAnnounced) {
-      path = `disputes/${this.#has(`payments/${id}/dispute`, asked)}`
-      this.#noteNaming(provider.book.get('disputes', path.slice('disputes/'.length))?.names)
-      if (isLostAtOnce) this.#has(path, { ...asked, status: lost })
-    } else {
-      const status = isLostAtOnce ? lost : 'PENDING'
-      path = `chargebacks/${this.#has(`payments/${id}/chargeback`, { ...asked, status })}`
-    }
-    if (fate < 30) return
-    if (fate < 50) {
-      this.#later(ms, () => {
-        world.saw('a dispute grew')
-        this.#has(path, { ...asked, status: lost, amount: majorOf(capturedMinor) })
-      })
-      return
-    }
-    this.#later(ms, () => {
-      world.saw('a dispute was won')
-      this.#has(path, { ...asked, status: won })
-    })
-    if (fate < 70) return
-    this.#later(2 * ms, () => {
-      world.saw('a dispute was won and lost again')
-      this.#has(path, { ...asked, status: lost })
-    })
-  }
-
-  /** Voids a payment, sometimes temporarily. A void that only its own endpoint shows is listed later. */
-  #void({ id }: Payment, how: keyof typeof voids): void {
-    const { world } = this.around
-    const { choices } = world
-    const ms = oneOf(choices, 45_000)
-    const lastMs = ms + 5_000 + oneOf(choices, 30_000)
-    const isTakenBack = chance(choices, 350)
-    this.#later(ms, () => {
-      world.saw('a payment was voided')
-      if (how === 'unlisted') world.saw('a void was not listed at first')
-      this.#has(`payments/${id}/tell`, voids[how])
-    })
-    if (isTakenBack)
-      this.#later(lastMs, () => {
-        world.saw('a void was taken back')
-        this.#has(`payments/${id}/tell`)
-      })
-    else if (how === 'unlisted') this.#later(lastMs, () => this.#has(`payments/${id}/tell`, voids.cancelled))
   }
 
   #cashout(wallet: Wallet, place: number): void {

@@ -129,7 +129,7 @@ function noteWrongAnswer(world: World, book: Book, path: string, { status, body 
 }
 
 /** Chance from the world's choices, of which 0 is the plainest. A calm world has no faults by chance. */
-function randomIn(world: World): Random {
+export function randomIn(world: World): Random {
   const { choices } = world
   return {
     hits: (probability) =>

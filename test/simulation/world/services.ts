@@ -4,6 +4,7 @@ import type { Handler } from '#platform/bus/serve'
 import type { Log } from '#platform/log'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { defaultsOf } from '#test/support/settings'
+import type { Fate } from '#test/world/fates'
 import { answersOf as answersOfPayments } from '../../../services/payments/answers'
 import {
   assemble as assemblePayments,
@@ -41,6 +42,8 @@ export type Surroundings = {
   readonly provider: Provider
   /** Drawn AUSD (10⁻⁶) by wallet. */
   readonly drawn: Map<string, bigint>
+  /** What happens outside, by the provider's id of the payment. */
+  readonly fates: Map<string, { readonly fate: Fate; isPlayed: boolean }>
 }
 
 export type Copy = { readonly process: Process; readonly answers: readonly Handler[] }

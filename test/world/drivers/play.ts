@@ -5,11 +5,12 @@ import type { Person } from '#infra/demo/person'
 import type { Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import { bank, entryNow } from '../../support/requests'
-import type { Event, Fate } from '../fates'
+import type { Event, Fate, Share } from '../fates'
 import { type CashoutPlan, type PaymentPlan, type Plan, pairOf, type SendPlan, type VerificationPlan } from '../people'
 import type { CashoutDeed, Doubt, PaymentDeed, Record, SendDeed, VerificationDeed, WorldDeed } from '../record'
 import { atProvider } from './at-provider'
 import type { Answered } from './client'
+import { controlOf, minorOfShare, type OpenedPath, type OutsideEvent, shareOf } from './events'
 
 /** Everything that playing a user needs. */
 export type Scene = {
@@ -261,7 +262,7 @@ async function playEvents(scene: Scene, deed: PaymentDeed | CashoutDeed, { event
 
 type Playing = {
   /** The refund, chargeback or dispute that was opened last. */
-  opened: { readonly path: string; readonly id: string; minor: bigint | null } | undefined
+  opened: { readonly path: OpenedPath; readonly id: string; minor: bigint | null } | undefined
 }
 /** A refund, chargeback or dispute as the sandbox's controls return it. A dispute has several amounts. */
 type Opened = { readonly id: string; readonly amount: number | { readonly initial: string } }
@@ -274,7 +275,7 @@ async function playEvent(
 ): Promise<boolean> {
   const { outside, chance, signal, person } = scene
   const { id } = deed.answer!
-  const control = async (path: string, body: object = {}) => {
+  const control = async (path: string, body: object) => {
     let made: { id: string } | undefined
     const isDone = await atProvider(async () => {
       made = (await outside.control(path, body)) as { id: string }
@@ -292,64 +293,71 @@ async function playEvent(
     }
     return false
   }
-  if ('bank' in event) return (await control(`payouts/${id}/reverse`)) !== undefined
   if ('operator' in event) return scene.refundByOperator(id)
-  if (deed.kind === 'cashout') throw new Error('a cash-out has no such event')
-  const { doubts, plan } = deed
+  const part = partOf(scene, deed, shareOf(event))
+  const amount = part === undefined || deed.kind === 'cashout' ? undefined : majorOf(deed.plan, part)
+  const call = controlOf(event, { id, opened: state.opened?.path, amount })
+  if (!call) return false
+  if (deed.kind === 'cashout') return (await control(call.path, call.body)) !== undefined
+  return playDoubt(deed, event, state, part, () => control(call.path, call.body))
+}
+
+/** Plays an event of a payment, and notes what it says about its money: doubts end before it, and begin after it. */
+async function playDoubt(
+  { doubts, plan, answer }: PaymentDeed,
+  event: OutsideEvent,
+  state: Playing,
+  part: bigint | undefined,
+  happen: () => Promise<object | undefined>,
+): Promise<boolean> {
+  const begin = (object: string, minor: bigint | null) => doubts.push({ object, minor, fromMs: Date.now(), toMs: null })
+  const openOf = (object: string) => doubts.filter((one) => one.object === object && one.toMs === null)
   if ('show' in event) {
+    const { id } = answer!
     const isVoid = event.show.status === 'CANCELED' || event.show.listed !== undefined
     if (!isVoid) endDoubts(doubts, id)
-    if ((await control(`payments/${id}/tell`, event.show)) === undefined) return false
-    if (isVoid && !doubts.some(({ object, toMs }) => object === id && toMs === null))
-      doubts.push({ object: id, minor: null, fromMs: Date.now(), toMs: null })
+    if (!(await happen())) return false
+    if (isVoid && openOf(id).length === 0) begin(id, null)
     return true
   }
   if ('open' in event) {
-    const amount = event.share === undefined ? {} : { amount: majorOf(plan, partOf(scene, deed, event.share)) }
-    const body = { ...event.body, ...amount }
-    const made = (await control(`payments/${id}/${event.open}`, body)) as Opened | undefined
+    const made = (await happen()) as Opened | undefined
     if (!made) return false
     const isForeign = event.body?.currency !== undefined
     const major = typeof made.amount === 'number' ? made.amount : Number(made.amount.initial)
     const minor = isForeign ? null : minorOf(plan, major)
-    state.opened = { path: `${event.open}s`, id: made.id, minor }
-    doubts.push({ object: made.id, minor, fromMs: Date.now(), toMs: null })
+    state.opened = { path: `${event.open}s/${made.id}`, id: made.id, minor }
+    begin(made.id, minor)
     return true
   }
-  if (!state.opened) return false
   const { opened } = state
-  const path = `${opened.path}/${opened.id}`
-  if ('tell' in event) return (await control(`${path}/tell`, { status: event.tell })) !== undefined
+  if (!opened || 'tell' in event) return (await happen()) !== undefined
   if ('grow' in event) {
-    const minor = partOf(scene, deed, event.grow)
-    if ((await control(path, { amount: majorOf(plan, minor) })) === undefined) return false
-    doubts.push({ object: opened.id, minor: minor - (opened.minor ?? 0n), fromMs: Date.now(), toMs: null })
-    opened.minor = minor
+    if (!(await happen())) return false
+    begin(opened.id, part! - (opened.minor ?? 0n))
+    opened.minor = part!
     return true
   }
-  const isGone = 'end' in event ? event.end === 'succeed' : event.move === 'SUCCESS' || event.move === 'LOST'
-  const part = 'move' in event && event.share !== undefined ? partOf(scene, deed, event.share) : undefined
-  if (!isGone || part !== undefined) endDoubts(doubts, opened.id)
-  opened.minor = part ?? opened.minor
-  const amount = part === undefined ? {} : { amount: majorOf(plan, part) }
-  const moved = 'end' in event ? control(`${path}/${event.end}`) : control(path, { status: event.move, ...amount })
-  if ((await moved) === undefined) return false
-  if (isGone && !doubts.some(({ object, toMs }) => object === opened.id && toMs === null))
-    doubts.push({ object: opened.id, minor: opened.minor, fromMs: Date.now(), toMs: null })
+  const isGone = 'end' in event ? event.end === 'succeed' : 'move' in event && ['SUCCESS', 'LOST'].includes(event.move)
+  const goneMinor = part ?? opened.minor
+  const isSame =
+    openOf(opened.id).some(({ minor }) => minor === null || goneMinor === null) ||
+    sumOf(openOf(opened.id)) === goneMinor
+  if (!isGone || !isSame) endDoubts(doubts, opened.id)
+  if (!(await happen())) return false
+  if (isGone && openOf(opened.id).length === 0) begin(opened.id, goneMinor)
   return true
 }
+
+const sumOf = (doubts: readonly Doubt[]): bigint => doubts.reduce((sum, { minor }) => sum + (minor ?? 0n), 0n)
 
 /** Ends the doubts about an object, before the provider shows their end. */
 function endDoubts(doubts: readonly Doubt[], object: string): void {
   for (const doubt of doubts) if (doubt.object === object) doubt.toMs ??= Date.now()
 }
 
-function partOf({ chance }: Scene, { answer }: PaymentDeed, share: number | readonly [number, number]): bigint {
-  const { fiatMinor } = answer!
-  const [least, most] = typeof share === 'number' ? [share, share] : share
-  const part = least + ((most - least) * chance.belowMs(1_000)) / 1_000
-  const minor = BigInt(Math.floor(Number(fiatMinor) * part))
-  return minor > 0n ? minor : 1n
+function partOf({ chance }: Scene, { answer }: PaymentDeed | CashoutDeed, share: Share | undefined) {
+  return share === undefined ? undefined : minorOfShare(answer!.fiatMinor, share, chance)
 }
 
 const minorOf = ({ country }: PaymentPlan, major: number): bigint =>

@@ -1,0 +1,107 @@
+import { currencyOf } from '#infra/sandbox/account'
+import { Refusal } from '#infra/sandbox/controls/control'
+import type { JsonObject } from '#infra/sandbox/json'
+import { majorFromMinor } from '#infra/sandbox/money'
+import type { Payment } from '#infra/sandbox/records'
+import { controlOf, minorOfShare, type OutsideEvent, shareOf } from '#test/world/drivers/events'
+import { afterCredit, type Fate, fates } from '#test/world/fates'
+import { topup, weighted } from '#test/world/people'
+import { referenceOf } from './charges'
+import { chance, oneOf } from './choices'
+import { randomIn } from './provider'
+import type { Surroundings } from './services'
+
+// Plays the fates of the world of proof on payments, in virtual time.
+
+/** An operator is no part of the simulation, and fates of cash-outs have no rest in which a payout could be made. */
+const onPayments = fates.filter(({ suits }) => suits(topup({ channel: 'CARDS' })))
+/** Time in ms after which a fate no longer waits for a status of its payment. */
+const patienceMs = 90_000
+const lookEveryMs = 1_000
+
+type Later = (ms: number, act: () => void) => void
+
+/** Chooses a fate for a payment, and plays it. A third of the fates wait until their payment is credited. */
+export function befall(around: Surroundings, payment: Payment, later: Later): void {
+  const { world } = around
+  const chosen = weighted(onPayments, randomIn(world))
+  const fate = chosen.events.length > 0 && chance(world.choices, 330) ? afterCredit(chosen) : chosen
+  const befallen = { fate, isPlayed: false }
+  around.fates.set(payment.id, befallen)
+  const play = playerOf(around, payment)
+  const next = (place: number, sinceMs: number) => {
+    const event = fate.events[place]
+    if (!event) {
+      befallen.isPlayed = true
+      world.saw(sightOf(chosen))
+    } else if ('rest' in event) later(restOf(around, event.rest), () => next(place + 1, world.now))
+    else if ('until' in event) {
+      if (isIn(around, payment, event.until)) next(place + 1, world.now)
+      else if (world.now - sinceMs < patienceMs) later(lookEveryMs, () => next(place, sinceMs))
+    } else if ('operator' in event) throw new Error('the simulation has no operator')
+    else if (play(event)) next(place + 1, world.now)
+  }
+  next(0, world.now)
+}
+
+/** Name under which the simulation counts a fate that was played to its end. */
+export const sightOf = ({ name }: Pick<Fate, 'name'>): string => `fate: ${name}`
+export const fatesToSee: readonly string[] = onPayments.map(sightOf)
+
+/** A rest ends at once, in the next ms, or by chance, so that every order of two events occurs. */
+function restOf({ world: { choices } }: Surroundings, mostMs: number): number {
+  const whim = oneOf(choices, 8)
+  return whim < 2 ? whim : oneOf(choices, mostMs)
+}
+
+function isIn({ world, provider }: Surroundings, payment: Payment, status: string): boolean {
+  const row = world.rows.payments.get(referenceOf(provider.book, payment))
+  return row?.state === status || (status === 'credited' && row?.state === 'repaid')
+}
+
+/** Returns a function that makes an event happen. It returns false if the provider refuses it. */
+function playerOf(around: Surroundings, payment: Payment): (event: OutsideEvent) => boolean {
+  const { world, provider } = around
+  const { id, account, capturedMinor } = payment
+  let opened: string | undefined
+  const chanceHere = randomIn(world)
+  return (event) => {
+    const share = shareOf(event)
+    const amount =
+      share === undefined
+        ? undefined
+        : majorFromMinor(minorOfShare(capturedMinor, share, chanceHere), currencyOf[account])
+    const call = controlOf(event, { id, opened, amount })
+    if (!call) return false
+    const body = named(around, payment, call.body, event)
+    world.tell(`the provider: ${call.path} ${JSON.stringify(body)}`)
+    try {
+      const made = provider.control(call.path, body)
+      if ('open' in event) {
+        opened = `${event.open}s/${made.refund_id ?? made.id}`
+        noteNaming(around, opened)
+      }
+      return true
+    } catch (error) {
+      if (error instanceof Refusal) return false
+      throw error
+    }
+  }
+}
+
+/** Has an object name its payment if only an operator could tell it from another of the same checkout. */
+function named(around: Surroundings, payment: Payment, body: JsonObject, event: OutsideEvent): JsonObject {
+  if (!isOneOfTwo(around, payment)) return body
+  if ('move' in event) return { ...body, names: 'payment' }
+  return 'open' in event ? { ...body, names: 'payment', nameless: false } : body
+}
+
+function isOneOfTwo({ provider: { book } }: Surroundings, { sessionId }: Payment): boolean {
+  return book.all('payments').filter((one) => one.sessionId === sessionId).length > 1
+}
+
+function noteNaming({ world, provider: { book } }: Surroundings, opened: string): void {
+  const [kind = '', id = ''] = opened.split('/')
+  const names = (kind === 'refunds' ? book.get('refunds', id) : book.get('disputes', id))?.names
+  if (names !== undefined && names !== 'payment') world.saw('a refund or dispute named its payment by another id')
+}
