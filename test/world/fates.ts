@@ -266,7 +266,7 @@ export function endsOf(plan: Plan, { requires }: Pick<Fate, 'requires'>): readon
       const whole = paidEnds[plan.kind]
       if (plan.pays === 'never') return ['expired', 'awaiting_payment']
       if (plan.pays === 'too little') return [plan.kind === 'topup' ? 'review' : whole]
-      if (plan.pays === 'too much') return ['review']
+      if (plan.pays === 'too much' || plan.pays === 'twice') return ['review']
       if (requires.money === 'gone') return ['revoked', 'refunded', 'review']
       return requires.money === 'kept' ? [whole] : [whole, 'review']
     }

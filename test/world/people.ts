@@ -19,7 +19,15 @@ export type PaymentPlan = {
   readonly drawMicro: bigint
   /** AUSD (10⁻⁶) drawn after the checkout was opened, so that a second settlement replaces the first; 0 for none. */
   readonly drawAgainMicro: bigint
-  readonly pays: 'in time' | 'late' | 'never' | 'too little' | 'too much'
+  readonly pays:
+    | 'in time'
+    | 'late'
+    | 'never'
+    | 'too little'
+    | 'too much'
+    | 'twice'
+    | 'while cancelling'
+    | 'after cancelling'
 }
 
 export type CashoutPlan = {
@@ -115,6 +123,11 @@ export const habits: readonly Habit[] = [
   habit('top-up paid late', 1, tops({ pays: 'late' })),
   habit('top-up paid too little', 0.5, tops({ pays: 'too little' })),
   habit('top-up paid too much', 0.5, tops({ pays: 'too much' })),
+  habit('top-up paid twice', 0.5, tops({ pays: 'twice' })),
+  habit('top-up paid while it is cancelled', 0.5, tops({ pays: 'while cancelling' })),
+  habit('top-up paid after it was cancelled', 0.5, tops({ pays: 'after cancelling' })),
+  habit('settlement paid twice', 0.3, settles({ pays: 'twice' })),
+  habit('settlement paid while it is cancelled', 0.3, settles({ pays: 'while cancelling' })),
   habit('settlement by virtual account', 2, settles({})),
   habit('settlement by card', 4, settles({ channel: 'CARDS' })),
   habit('settlement paid too much', 0.5, settles({ pays: 'too much' })),

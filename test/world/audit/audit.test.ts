@@ -496,6 +496,16 @@ describe('the audit finds', () => {
       /has 0 of 3 and is not in review/,
     ],
     [
+      'a settlement paid twice that repaid twice',
+      (w) => settled(w, 'twice', 100_000, 6n),
+      /was paid twice and has 6 instead of 3/,
+    ],
+    [
+      'a settlement paid twice that is not in review',
+      (w) => settled(w, 'twice', 100_000, 3n),
+      /was paid twice and is not in review/,
+    ],
+    [
       'a refund order that the provider executed twice',
       (w) => {
         const one = { reference_id: 'ordered-pay_1_1', replays: 0 }

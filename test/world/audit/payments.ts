@@ -124,6 +124,8 @@ function judgePayment(judged: Judged, ledger: Ledger): void {
   if (!state) ledger.find(`${id} was paid and is in no activity`)
   else if (capturedMinor === 0n) ledger.find(`${words} has ${netMicro} and was never paid`)
   else if (backMinor >= capturedMinor) judgeTakenBack(words, { ...judged, state }, ledger)
+  else if (deed?.answer && deed.plan.pays === 'twice' && capturedMinor === 2n * deed.answer.fiatMinor)
+    judgeTwice(words, { ...judged, state, deed }, ledger)
   else if (deed?.answer && capturedMinor !== deed.answer.fiatMinor)
     judgeWrongAmount(words, { ...judged, state }, ledger)
   else judgeArrived(words, { ...judged, state }, ledger)
@@ -167,6 +169,19 @@ function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
   else ledger.wait(id, `${words} was paid ${capturedMinor} instead of ${deed?.answer?.fiatMinor}`)
 }
 
+/** Judges a payment that was paid a second time: it counts once, and its second money waits for an operator. */
+function judgeTwice(words: string, { id, netMicro, state, deed, losses }: Shown, ledger: Ledger): void {
+  const dueMicro = deed!.answer!.ausdMicro
+  if (netMicro > dueMicro) ledger.find(`${words} was paid twice and has ${netMicro} instead of ${dueMicro}`)
+  else if (state.status !== 'review') ledger.find(`${words} was paid twice and is not in review`)
+  else ledger.wait(id, `${words} was paid twice`)
+  if (netMicro < dueMicro)
+    lossOf(losses, state.wallet).kept.push({
+      words: `${words} has ${netMicro} of ${dueMicro}`,
+      micro: dueMicro - netMicro,
+    })
+}
+
 function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   const { id, netMicro, losses, state, deed, capturedMinor, backMinor } = judged
   const isPart = backMinor > 0n
@@ -184,8 +199,8 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   else if (keptMicro < 0n) ledger.find(`${words} has ${netMicro} instead of ${dueMicro}`)
   if (keptMicro <= 0n) return
   const kept = { words: `${words} has ${netMicro} of ${dueMicro}`, micro: keptMicro }
-  // A late checkout is credited at the worse of two rates, so the difference may not be a recovery.
-  const cause = deed?.plan.pays === 'late' ? 'late' : 'kept'
+  // A late checkout, also a cancelled one, is credited at the worse of two rates, so the difference may not be a recovery.
+  const cause = /late|cancelling/.test(deed?.plan.pays ?? '') ? 'late' : 'kept'
   if (isUndone && state.status === 'review') ledger.wait(id, `${kept.words}, money came back`)
   else lossOf(losses, state.wallet)[cause].push(kept)
 }

@@ -149,11 +149,13 @@ async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Prom
 }
 
 /** Pays by the plan. Returns false if the provider refused. */
-async function pay({ outside }: Scene, { plan, answer }: PaymentDeed): Promise<boolean> {
+async function pay({ outside, ask }: Scene, { kind, plan, answer }: PaymentDeed): Promise<boolean> {
   const { id, fiatMinor } = answer!
   const [inTime, expire] = [() => outside.pay(id, plan.channel), () => outside.expire(id)]
   const payAmount = (minor: bigint) => () =>
     outside.control(`sessions/${id}/pay`, { channel_code: plan.channel, amount: majorOf(plan, minor) })
+  const again = () => outside.control(`sessions/${id}/pay`, { channel_code: plan.channel, force: true })
+  const cancel = () => ask(`/${kind}s/${id}/cancel`, {})
   switch (plan.pays) {
     case 'in time':
       return atProvider(inTime)
@@ -161,6 +163,13 @@ async function pay({ outside }: Scene, { plan, answer }: PaymentDeed): Promise<b
       return (await atProvider(expire)) && (await atProvider(inTime))
     case 'never':
       return (await atProvider(() => outside.fail(id))) && (await atProvider(expire))
+    case 'twice':
+      return (await atProvider(inTime)) && (await atProvider(again))
+    case 'while cancelling':
+      return (await Promise.all([cancel(), atProvider(inTime)]))[1]
+    case 'after cancelling':
+      await cancel()
+      return atProvider(inTime)
     case 'too little':
       return atProvider(payAmount((fiatMinor * 4n) / 5n))
     case 'too much':
