@@ -2,7 +2,7 @@
 export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed'
   constructor(what: string, deadlineMs: number) {
-    super(`${what} did not answer within ${deadlineMs} ms`)
+    super(`${what} did not answer within ${Math.round(deadlineMs)} ms`)
   }
 }
 

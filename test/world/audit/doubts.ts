@@ -64,10 +64,10 @@ function judgeFreed(payment: Known, chain: ChainFacts, calms: readonly Calm[], l
   const history = parts.flatMap((part) => part.history)
   for (const { fromMs, toMs } of deed.doubts) {
     const knownMs = actedBy(fromMs, calms)
-    const later = history.flatMap((one) =>
+    const moves = history.flatMap((one) =>
       one.kind === 'given' ? [one.atMs] : one.kind === 'held' ? [one.untilMs + secondMs] : [],
     )
-    const moments = [knownMs, ...later.filter((atMs) => atMs > knownMs)].filter(
+    const moments = [knownMs, ...moves.filter((atMs) => atMs > knownMs)].filter(
       (atMs) => atMs < (toMs ?? Number.POSITIVE_INFINITY) && atMs <= chain.readAtMs,
     )
     for (const atMs of moments) {
@@ -75,7 +75,9 @@ function judgeFreed(payment: Known, chain: ChainFacts, calms: readonly Calm[], l
       const allowedMicro = worthOf(payment, inDoubtAt(payment, atMs, calms)) + 1n
       if (freeMicro <= allowedMicro) continue
       const afterS = Math.round((atMs - fromMs) / secondMs)
-      const finding = `${id} (${deed.fate}) had ${freeMicro} free ${afterS} s after its money was going back`
+      const frozen = chain.freezes.find((one) => one.wallet === deed.wallet && one.frozen && one.atMs > atMs)
+      const later = frozen ? `frozen ${Math.round((frozen.atMs - atMs) / secondMs)} s later` : 'not frozen later'
+      const finding = `${id} (${deed.fate}) had ${freeMicro} free ${afterS} s after its money was going back, ${later}`
       return void ledger.find(finding, atMs)
     }
   }
