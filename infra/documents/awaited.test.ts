@@ -14,7 +14,7 @@ test('every table holds something that waits, or the list says why nothing waits
 })
 
 const raised = new Set([
-  ...logged.flatMap(({ lines }) => lines.map((line) => line.replace(/: $/, ''))),
+  ...logged,
   ...limitedStates.map(({ alarm }) => alarm),
   ...alerts.map(({ name }) => name),
   ...[...verbs].flatMap(([verb, { among = {} }]) => [

@@ -81,7 +81,7 @@ function alertLines(): string[] {
 
 function alertLine(one: NamedAlert): string {
   const { name, severity, access: needed, log, ends } = one
-  const logged = log && `log ${codes(log.lines.map((line) => line.replace(/: $/, '')))}`
+  const logged = log && `log ${codes(log)}`
   const end = ends ? ` Ends when ${ends}.` : ''
   const about = [severity, needed.join(', '), logged].filter(Boolean).join('; ')
   return `- ${code(name)} (${about}): ${instructionOf(one)}${end}`

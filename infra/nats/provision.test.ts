@@ -12,12 +12,12 @@ import {
   StoreCompression,
   type StreamConfig,
 } from 'nats'
-import pino from 'pino'
 import { waitUntil } from '#infra/local/wait'
 import { ensureConsumer, ensureStream, provisionNats } from '#infra/nats/provision'
 import { consumers, streams } from '#infra/nats/topology'
 import { openBus } from '#platform/bus/open'
 import { publish } from '#platform/bus/publish'
+import { openLog } from '#platform/log'
 import { questions, topics } from '#shared/messages/catalogue'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
@@ -252,7 +252,7 @@ describe('a stream', () => {
       await manager.streams.update(stream, { max_bytes: Math.max(1, state.bytes) })
       const { url, passwords } = server
       const as = { user: 'gateway', password: passwords.gateway, name: 'gateway' }
-      const log = pino({ level: 'silent' })
+      const log = openLog('suite', 'silent')
       await using bus = await openBus({ url, ...as, log, onFatal: () => {} })
       const message = { subject, id: randomUUID(), payload: {} }
       const refusal = await faultOf(publish(bus, message))

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import pino from 'pino'
+import { openLog } from '#platform/log'
 import { raiseAlarms } from './alarms'
 import { type Context, newProcess, type Settings } from './context'
 import { followTransfers } from './operations/treasury-transfers'
@@ -15,7 +15,7 @@ async function begin(settings: Partial<Settings> = {}) {
     const { alarm, msg } = JSON.parse(line)
     if (alarm) alarms.push(msg)
   }
-  const log = pino({ level: 'info' }, { write })
+  const log = openLog('suite', 'info', { write })
   const own = newProcess(log, Date.now)
   const context: Context = { ...(await fixture.begin(settings)), ...own, log }
   return { context, alarms }

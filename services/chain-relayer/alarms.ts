@@ -1,3 +1,4 @@
+import type { LogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { overdueAmong } from '#platform/metrics/state-limits'
 import { haltedMs, paceAfter } from './chain/head-progress'
@@ -6,11 +7,11 @@ import { findCursor } from './operations/cursor.store'
 import { limitsOf } from './operations/operation'
 import { oldestOperations } from './operations/operation.store'
 
-type Call = (key: string, fields: { readonly alarm: true; readonly [field: string]: unknown }, line: string) => void
+type Call = LogThrottled['alarm']
 
 /** Runs all checks, then throws the first failure. */
 export async function raiseAlarms(context: Context): Promise<void> {
-  const call: Call = (key, fields, line) => context.logThrottled(`alarm:${key}`, fields, line)
+  const call: Call = (key, fields, line) => context.logThrottled.alarm(`alarm:${key}`, fields, line)
   const looks = [lookAtHead, lookAtLanes, lookAtOldest, lookAtTransfers]
   const looked = await Promise.allSettled(looks.map((look) => look(context, call)))
   const failed = looked.find((one) => one.status === 'rejected')
@@ -21,10 +22,9 @@ async function lookAtHead({ clock, memory, node, settings }: Context, call: Call
   const head = await node.newestHead()
   memory.pace = paceAfter(memory.pace, head.number, clock())
   const stillMs = clock() - memory.pace.seenAt
-  if (stillMs > haltedMs)
-    call('head', { blockNumber: String(head.number), stillMs, alarm: true }, 'chain head has not advanced')
+  if (stillMs > haltedMs) call('head', { blockNumber: String(head.number), stillMs }, 'chain head has not advanced')
   if (head.baseFeeWei > settings.baseFeeCapWei)
-    call('fee', { baseFeeWei: String(head.baseFeeWei), alarm: true }, 'base fee above its cap')
+    call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'base fee above its cap')
 }
 
 export const needsCoin = ({ laneMinBalanceWei, laneRefillWei }: Context['settings'], balanceWei: bigint): boolean =>
@@ -34,14 +34,14 @@ async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   for (const { address } of keys) {
     const balanceWei = await node.reader.getBalance({ address })
     if (needsCoin(settings, balanceWei))
-      call(address, { lane: address, balanceWei: String(balanceWei), alarm: true }, 'lane needs a refill')
+      call(address, { lane: address, balanceWei: String(balanceWei) }, 'lane needs a refill')
   }
 }
 
 async function lookAtOldest({ database, settings }: Context, call: Call) {
   const oldest = await database.read(oldestOperations)
   for (const { alarm, ...fields } of overdueAmong(limitsOf(settings.oldestAlarmMs), oldest))
-    call(`overdue:${fields.state}`, { ...fields, alarm: true }, alarm)
+    call(`overdue:${fields.state}`, fields, alarm)
 }
 
 /**
@@ -54,7 +54,7 @@ async function lookAtTransfers({ database, node, settings }: Context, call: Call
   const { number: head } = await node.finalizedHead()
   const unread = head + 1n - next
   if (unread <= settings.transfersLagBlocks) return
-  const fields = { nextBlock: String(next), unread: String(unread), alarm: true } as const
+  const fields = { nextBlock: String(next), unread: String(unread) }
   call('transfers', fields, 'treasury transfer scan is lagging')
 }
 

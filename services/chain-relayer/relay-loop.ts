@@ -17,7 +17,7 @@ export async function relayOnce(context: Context): Promise<typeof idle | undefin
     try {
       return (await work()) !== 0
     } catch (error) {
-      context.logThrottled(`step:${name}`, { err: error, step: name }, 'relayer step failed, will retry')
+      context.logThrottled.warn(`step:${name}`, { err: error, step: name }, 'relayer step failed, will retry')
       return true
     }
   }
@@ -49,7 +49,7 @@ export function startRelayLoop(context: Context, pollMs: number): Loop {
     log: context.log,
     work: async (signal) => {
       const found = await relayOnce(context).catch((error) =>
-        context.logThrottled('round', { err: error }, 'relayer round failed, will retry'),
+        context.logThrottled.warn('round', { err: error }, 'relayer round failed, will retry'),
       )
       await pause(pauseMinMs, signal)
       clearTimeout(nextLook)

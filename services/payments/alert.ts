@@ -20,5 +20,5 @@ export async function raiseAlert(
   },
 ): Promise<void> {
   if (!(await recordAnomaly(tx, { kind, ...about }))) return
-  log.error({ kind, object: about.object, alarm: true }, 'unclear report from provider')
+  log.alarm({ kind, object: about.object }, 'unclear report from provider')
 }

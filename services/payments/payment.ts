@@ -65,13 +65,13 @@ const noRate = {
   afterMs: 60 * minuteMs,
   alarm: 'late payment still has no exchange rate',
   steps: '`bus micro stats pricing --json`, `dc logs pricing`; release a rate jump ([Rates](deploy.md#6-rates)).',
-}
+} as const
 const noEnd = {
   afterMs: holdMaxMs,
   alarm: 'hold has not ended',
   steps:
     '`dc logs payments`: provider or chain cannot be read. A longer `HOLD_SECONDS` needs a higher limit in the code.',
-}
+} as const
 
 /** Facts about a state, from which all code that treats states alike derives. */
 type StateFacts = {

@@ -112,7 +112,7 @@ async function accept(context: Context, memory: Memory, pair: Pair): Promise<voi
   const verdict = decide(context, memory, pair)
   if ('unavailable' in verdict) {
     memory.failures += 1
-    log.error({ pair, reason: verdict.unavailable, alarm: true }, 'no rate to quote')
+    log.alarm({ pair, reason: verdict.unavailable }, 'no rate to quote')
     return
   }
   const { reference, warnings } = verdict

@@ -153,8 +153,8 @@ export function openRpcEndpoints(options: {
       if (!(error instanceof AnotherChain)) throw error
       one.isOurs = false
       foreignUntil.set(one, clock() + foreignMs)
-      const fields = { endpoint: one.host, reason: error.shortMessage, alarm: true }
-      log?.error(fields, 'endpoint serves another chain, not used')
+      const fields = { endpoint: one.host, reason: error.shortMessage }
+      log?.alarm(fields, 'endpoint serves another chain, not used')
       throw error
     }
   }
@@ -250,7 +250,7 @@ export function openRpcEndpoints(options: {
     disproved: (endpoint, { method }, why) => {
       shun(endpoint)
       const fields = { endpoint: endpoint.host, method, why }
-      logSeldom?.(`${endpoint.host} ${method}`, fields, 'rpc endpoint gave an impossible answer, avoided')
+      logSeldom?.warn(`${endpoint.host} ${method}`, fields, 'rpc endpoint gave an impossible answer, avoided')
     },
     compareHistory: (endpoint, ask) => unlessForeign(endpoint, checkHistory(endpoint, ask)),
     compareState: async (one, ask) => {

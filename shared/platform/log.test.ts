@@ -15,23 +15,23 @@ describe('a repeated problem', () => {
   test('is logged once in 10 s, each problem separately', () => {
     const { lines, logThrottled, pass } = openThrottled()
     for (let round = 0; round < 10; round++) {
-      logThrottled('a', {}, 'a failed')
-      if (round % 5 === 0) logThrottled(`b${round}`, {}, 'b failed')
+      logThrottled.warn('a', {}, 'a failed')
+      if (round % 5 === 0) logThrottled.warn(`b${round}`, {}, 'b failed')
       pass(1_000)
     }
     expect(lines.map(({ msg }) => msg)).toEqual(['a failed', 'b failed', 'b failed'])
     pass(1)
-    logThrottled('a', {}, 'a failed')
+    logThrottled.warn('a', {}, 'a failed')
     expect(lines).toHaveLength(4)
   })
 
   test('is a warning, or an error if it is an alarm', () => {
     const { lines, logThrottled } = openThrottled()
-    logThrottled('a', { lane: '1' }, 'waits')
-    logThrottled('b', { alarm: true }, 'is blocked')
+    logThrottled.warn('a', { lane: '1' }, 'waits')
+    logThrottled.alarm('b', {}, 'lane is blocked')
     expect(lines).toMatchObject([
       { level: 'warn', lane: '1', msg: 'waits' },
-      { level: 'error', alarm: true, msg: 'is blocked' },
+      { level: 'error', alarm: true, msg: 'lane is blocked' },
     ])
   })
 })

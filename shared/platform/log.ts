@@ -1,12 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import pino from 'pino'
+import type { AlarmLine } from '#platform/alarm-lines'
 import type { Clock } from '#platform/clock'
 import { isSuppressed } from '#platform/error-suppression'
 import { fieldRemover, redactorOf } from '#platform/redaction'
 import { requestId } from '#platform/request-id'
 import { traceId } from '#platform/tracing/spans'
 
-export type Log = pino.Logger
+export type Log = pino.Logger & {
+  /** Logs a line that raises an alert. It is at error level, so that the log level cannot hide it. */
+  readonly alarm: (fields: object, line: AlarmLine) => void
+}
 
 /** Fields with secrets or personal data, which are removed at any depth of a log object. */
 const removedFields = [
@@ -65,7 +69,11 @@ export const openLog = (
     hooks: { logMethod: withExcuses },
     mixin: ofRequest,
   }
-  return pino(options, { write: (line) => to.write(redact(line)) })
+  return Object.assign(pino(options, { write: (line) => to.write(redact(line)) }), { alarm })
+}
+
+function alarm(this: pino.Logger, fields: object, line: AlarmLine): void {
+  this.error({ ...fields, alarm: true }, line)
 }
 
 function ofRequest() {
@@ -75,7 +83,7 @@ function ofRequest() {
 }
 
 /** Lowers lines with a suppressed error to debug, except alarms. */
-const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (this: Log, args, method, level) {
+const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (args, method, level) {
   const [fields] = args as [unknown]
   const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as LogLine
   const isNoNews = (level === 40 || level === 50) && err && !alarm && isSuppressed(this, err)
@@ -85,8 +93,12 @@ const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = funct
 
 type LogLine = { readonly err?: unknown; readonly alarm?: boolean }
 
-/** Logs a lasting problem at intervals, by key. The field `alarm` raises an alert. */
-export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void
+/** Logs a lasting problem at intervals, by key. */
+export type LogThrottled = {
+  readonly warn: (key: string, fields: object, message: string) => void
+  /** Logs a line that raises an alert. */
+  readonly alarm: (key: string, fields: object, line: AlarmLine) => void
+}
 
 /** Most keys in memory, beyond which the oldest may be logged again too soon. */
 const keysMax = 1_000
@@ -98,9 +110,13 @@ export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogT
     ttlResolution: 0,
     perf: { now: clock },
   })
-  return (key, fields, message) => {
-    if (logged.has(key)) return
+  const isNew = (key: string) => {
+    if (logged.has(key)) return false
     logged.set(key, true)
-    log[fields.alarm ? 'error' : 'warn'](fields, message)
+    return true
+  }
+  return {
+    warn: (key, fields, message) => void (isNew(key) && log.warn(fields, message)),
+    alarm: (key, fields, line) => void (isNew(key) && log.alarm(fields, line)),
   }
 }

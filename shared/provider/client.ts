@@ -174,7 +174,7 @@ function recorded(call: Call, { log, account }: Means, answer: ProviderAnswer<un
     const { status, code, meaning } = answer.refused
     const fields = { account, endpoint: call.endpoint, status, code }
     // The line is at error level, so that the log level cannot hide the alarm.
-    if (meaning === 'account_misconfigured') log.error({ ...fields, alarm: true }, 'provider rejected request')
+    if (meaning === 'account_misconfigured') log.alarm(fields, 'provider rejected request')
     else log.info(fields, 'provider rejected request')
   }
   return answer

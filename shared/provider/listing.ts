@@ -132,10 +132,10 @@ export async function readWindow(
     }
     const failures = await recordFailed(database, listings, key, everyMs)
     // The window `latest` raises no alarm, because its items are rechecked one by one and the other windows fail too.
-    const alarm = key.window !== 'latest' && failures >= failuresMax
+    const isAlarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
-    const fields = { ...key, failures, err: error, alarm, ...lacks }
-    log[alarm ? 'error' : 'warn'](fields, 'provider transaction list incomplete')
+    const fields = { ...key, failures, err: error, ...lacks }
+    log[isAlarm ? 'alarm' : 'warn'](fields, 'provider transaction list incomplete')
     return 'failed'
   }
 }

@@ -1,3 +1,5 @@
+import type { AlarmLine } from '#platform/alarm-lines'
+
 /** What an operator needs to carry out the steps of an alert, with what it gives. */
 export const accesses = {
   host: 'a shell on the host of the containers: `dc`, `bus`, `look`, settings and restarts',
@@ -25,20 +27,6 @@ export type Rule = {
 }
 export type Series = Readonly<Record<string, string>>
 
-/** Log lines with `"alarm":true`. The line of a template ends where its first value begins. */
-export type Logged = {
-  /** Folder of the sources that log them. */
-  readonly source:
-    | 'shared'
-    | 'services/payments'
-    | 'services/payouts'
-    | 'services/gateway'
-    | 'services/chain-relayer'
-    | 'services/pricing'
-    | 'infra/operations'
-  readonly lines: readonly string[]
-}
-
 /**
  * A kind of alert: all that is known about something that needs an operator. It is noticed by a Prometheus rule, by log
  * lines, by `ops status`, or by several of them. Texts are Markdown of the runbook.
@@ -55,7 +43,8 @@ export type Alert = {
   readonly ends: string | null
   readonly access: readonly Access[]
   readonly rule?: Rule
-  readonly log?: Logged
+  /** Log lines that raise it. */
+  readonly log?: readonly AlarmLine[]
   /** True if `ops status` and the console report it from their own facts. */
   readonly inStatus?: true
 }

@@ -1,4 +1,5 @@
-import type { Alert, Logged } from './alert'
+import type { AlarmLine } from '#platform/alarm-lines'
+import type { Alert } from './alert'
 import { books } from './kinds/books'
 import { cashouts } from './kinds/cashouts'
 import { chain } from './kinds/chain'
@@ -32,7 +33,7 @@ export const alerts: readonly NamedAlert[] = Object.entries(areas).flatMap(([are
 )
 
 /** Log lines of all alerts. */
-export const logged: readonly Logged[] = alerts.flatMap(({ log }) => log ?? [])
+export const logged: readonly AlarmLine[] = alerts.flatMap(({ log }) => log ?? [])
 
 const byName: ReadonlyMap<string, Alert> = new Map(alerts.map((one) => [one.name, one]))
 

@@ -1,3 +1,4 @@
+import type { AlarmLine } from '#platform/alarm-lines'
 import type { Limits } from '#platform/metrics/state-limits'
 import { fields } from '../../../services/chain-relayer/config'
 import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
@@ -16,7 +17,7 @@ export const stateLimits: Readonly<Record<Limited, { readonly service: string; r
 }
 
 export type StateLimit = { readonly service: string; readonly state: string; readonly afterMs: number } & {
-  readonly alarm: string
+  readonly alarm: AlarmLine
   readonly steps: string
 }
 

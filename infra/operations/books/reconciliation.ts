@@ -36,15 +36,15 @@ export function openReconciliation(
     if (whole) wholeAtMs = clock()
     if (found.unreadable === undefined) readableAtMs = steadyClock()
     else {
-      const fields = { says: found.unreadable, alarm: steadyClock() - readableAtMs > unreadableMs }
-      call(`unreadable:${fields.alarm}`, fields, 'chain or provider read failed, will retry')
+      const level = steadyClock() - readableAtMs > unreadableMs ? 'alarm' : 'warn'
+      call[level](`unreadable:${level}`, { says: found.unreadable }, 'chain or provider read failed, will retry')
     }
     const { breaks, items, tookMs } = found
     if (breaks.length !== before || whole) log.info({ open: breaks.length, items, whole, tookMs }, 'books reconciled')
     const needed = breaks.filter(({ standing }) => standing === 'counts')
     for (const { id, rule, item, asset, amount, about, ageMs } of needed.slice(0, calledMax)) {
       const what = { break: id, rule, item, asset, amount: String(amount), about }
-      call(`break:${id}`, { ...what, ageMs: Math.round(ageMs), alarm: true }, 'reconciliation break open')
+      call.alarm(`break:${id}`, { ...what, ageMs: Math.round(ageMs) }, 'reconciliation break open')
     }
   }
   return { reconcileOnce, figures: () => figuresOf(last) }

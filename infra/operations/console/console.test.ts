@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import pino from 'pino'
 import { asker } from '#platform/bus/ask'
 import { type Bus, openBus } from '#platform/bus/open'
 import { serve } from '#platform/bus/serve'
+import { openLog } from '#platform/log'
 import { feedSubject } from '#shared/messages/operations'
 import { PaymentPaid } from '#shared/messages/payments'
 import type { BusUser } from '#shared/messages/topic'
@@ -18,7 +18,7 @@ import { openOverview } from './overview'
 // These tests use a real nats-server with the permissions of both processes.
 
 const token = 'token-of-this-start-0001'
-const log = pino({ level: 'silent' })
+const log = openLog('suite', 'silent')
 const floors = { lowMicro: 0n, lowMinor: 0n, laneWei: 0n, copies: 1 }
 const renewMs = 50
 

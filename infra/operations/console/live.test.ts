@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import pino from 'pino'
 import { type Bus, openBus } from '#platform/bus/open'
 import { within } from '#platform/deadline'
+import { openLog } from '#platform/log'
 import { PaymentPaid } from '#shared/messages/payments'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 import { waitUntil } from '#test/support/wait'
 import { type Heard, type Live, openLive } from './live'
 
-const log = pino({ level: 'silent' })
+const log = openLog('suite', 'silent')
 const paid = {
   paymentId: 'pay_1',
   kind: 'topup',

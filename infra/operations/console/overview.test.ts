@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import pino from 'pino'
+import { openLog } from '#platform/log'
 import type { OnBus } from '../health/bus'
 import type { SystemFacts, Unread } from '../health/facts'
 import { type OverviewFacts, openOverview } from './overview'
 
-const log = pino({ level: 'silent' })
+const log = openLog('suite', 'silent')
 const floors = { lowMicro: 0n, lowMinor: 0n, laneWei: 0n, copies: 1 }
 const copies = { gateway: 1, pricing: 1, payments: 0, payouts: 1 }
 const others = { 'chain-relayer': 1, 'indexer-reader': 1, operations: 1 }

@@ -60,7 +60,7 @@ export function openHeartbeats({ bus, database, log }: { bus: Bus; database: Dat
     beat: async () => {
       await Promise.all(Object.entries(places).map(([through, work]) => prove(through, work)))
       for (const { through, ageMs, says } of figures())
-        if (ageMs > heartbeatMaxMs) call(through, { through, ageMs, says, alarm: true }, 'heartbeat missed')
+        if (ageMs > heartbeatMaxMs) call.alarm(through, { through, ageMs, says }, 'heartbeat missed')
     },
   }
 }

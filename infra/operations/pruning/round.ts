@@ -16,8 +16,8 @@ export function openRounds(sql: Sql, log: Log, pace: PruneSettings = {}): (signa
     for (const [rule, err] of Object.entries(failed)) {
       const failedRounds = (failures.get(rule) ?? 0) + 1
       failures.set(rule, failedRounds)
-      const alarm = failedRounds >= failuresMax
-      log.error({ rule, err, failedRounds, alarm }, 'pruning failed')
+      const level = failedRounds >= failuresMax ? 'alarm' : 'error'
+      log[level]({ rule, err, failedRounds }, 'pruning failed')
     }
     const tookMs = Math.round(performance.now() - startedAt)
     log.info({ removed, spared, tookMs }, 'rows pruned')

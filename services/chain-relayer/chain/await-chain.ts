@@ -176,7 +176,7 @@ export async function awaitChain(
   expected: Expected,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<TokenDomain | undefined> {
-  const warn = openLogThrottled(log, steadyClock, sayEveryMs)
+  const throttled = openLogThrottled(log, steadyClock, sayEveryMs)
   while (!signal.aborted) {
     try {
       return await inspectChain(node, expected)
@@ -187,7 +187,7 @@ export async function awaitChain(
         fatal()
         return undefined
       }
-      warn('chain', { reason: errorTextOf(error) }, 'chain not responding, will retry')
+      throttled.warn('chain', { reason: errorTextOf(error) }, 'chain not responding, will retry')
       await pause(retryMs, signal)
     }
   }

@@ -140,8 +140,8 @@ async function countOnChain(
     const oldMs = clock() - Number(timestamp) * 1_000
     // guard: a lane is not opened or leased by an old block
     if (oldMs <= haltedMs) return count
-    const fields = { blockNumber: String(number), oldMs, alarm: true }
-    logThrottled('old', fields, 'newest block is old, lanes wait: check RPC_URLS and the clock')
+    const fields = { blockNumber: String(number), oldMs }
+    logThrottled.alarm('old', fields, 'newest block is old, lanes wait: check RPC_URLS and the clock')
   } catch {}
   return undefined
 }
@@ -177,8 +177,8 @@ async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<num
     memory.sound.set(lane.address, lane)
     return true
   }
-  const fields = { lane: lane.address, fault, chainCount, nextNonce: lane.nextNonce, alarm: true }
-  context.logThrottled(`lane:${lane.address}`, fields, `lane is blocked: ${faultAdvice[fault]}`)
+  const fields = { lane: lane.address, fault, advice: faultAdvice[fault], chainCount, nextNonce: lane.nextNonce }
+  context.logThrottled.alarm(`lane:${lane.address}`, fields, 'lane is blocked')
   return false
 }
 

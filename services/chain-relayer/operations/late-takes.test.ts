@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import pino from 'pino'
 import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { openLog } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { idFor } from '#shared/ids'
 import { actorKeys } from '#test/support/contracts'
@@ -36,7 +36,7 @@ async function begin() {
     const { alarm, msg } = JSON.parse(line)
     if (alarm) alarms.push(msg)
   }
-  const context: Context = { ...(await fixture.begin()), log: pino({ level: 'info' }, { write }) }
+  const context: Context = { ...(await fixture.begin()), log: openLog('suite', 'info', { write }) }
   return { context, alarms }
 }
 

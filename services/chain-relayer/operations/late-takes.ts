@@ -30,7 +30,7 @@ export async function settleLateTakes(context: Context, watchMs: number): Promis
   const isFollowed = next !== undefined && next <= head.number + 1n
   const checkOne = (take: Watched) =>
     check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
-      context.logThrottled('watch', { err: error }, 'failed take check failed, will retry'),
+      context.logThrottled.warn('watch', { err: error }, 'failed take check failed, will retry'),
     )
   await pMap(due, checkOne, { concurrency: checkAtOnce })
   return due.length === rowsMax
@@ -76,13 +76,12 @@ async function check(
   const use = useOf(context, take, authorization, head)
   if (use === undefined) return // The search is still running.
   if (use === 'unknown') {
-    const alarm = { ...fields, alarm: true }
-    return context.logThrottled(`use:${take.id}`, alarm, 'authorization use not found')
+    return context.logThrottled.alarm(`use:${take.id}`, fields, 'authorization use not found')
   }
   if (use === 'cancelled' || use === 'used_elsewhere') {
     if (!(await database.run((db) => endWatch(db, take.id)))) return
     if (use === 'cancelled') log.info(fields, 'authorization of a failed take cancelled')
-    else log.error({ ...fields, alarm: true }, 'authorization of a failed take used elsewhere')
+    else log.alarm(fields, 'authorization of a failed take used elsewhere')
     return
   }
   if (!(await database.transaction((tx) => settleLate(tx, take, use.used)))) return
@@ -99,13 +98,13 @@ export const watchLateTakes = (context: Context, watchMs: number): Loop =>
       let behind = true
       while (behind && !signal.aborted)
         behind = await followTransfers(context).catch((error) => {
-          context.logThrottled('follow', { err: error }, 'treasury transfer scan failed, will retry')
+          context.logThrottled.warn('follow', { err: error }, 'treasury transfer scan failed, will retry')
           return false
         })
       let more = true
       while (more && !signal.aborted)
         more = await settleLateTakes(context, watchMs).catch((error) => {
-          context.logThrottled('watch', { err: error }, 'failed take watch failed, will retry')
+          context.logThrottled.warn('watch', { err: error }, 'failed take watch failed, will retry')
           return false
         })
     },

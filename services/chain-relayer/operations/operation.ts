@@ -46,7 +46,7 @@ export const limitsOf = (afterMs: number): Limits<OperationState> => {
     afterMs,
     alarm: 'oldest operation pending too long',
     steps: '`dc logs chain-relayer`: its other alarms name the cause.',
-  }
+  } as const
   return {
     waiting: { ...pending, awaits: 'a lane' },
     assigned: { ...pending, awaits: 'the transaction to become final' },

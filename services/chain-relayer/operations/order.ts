@@ -140,8 +140,8 @@ export async function giveUp(context: Context, operation: Operation, reason: str
     fail(tx, operation, reason, ['waiting']),
   )
   if (!failed) return
-  const fields = { operationId: operation.id, kind: operation.kind, reason, alarm }
-  context.log[alarm ? 'error' : 'info'](fields, 'operation failed')
+  const fields = { operationId: operation.id, kind: operation.kind, reason }
+  context.log[alarm ? 'alarm' : 'info'](fields, 'operation failed')
   context.poke()
 }
 

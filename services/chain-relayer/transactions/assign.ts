@@ -54,8 +54,8 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     const chosen = only ?? freestFor(cost)
     if (chosen && lost.has(chosen.lane.address)) return
     if (!chosen || chosen.roomWei < cost) {
-      const fields = { lanes: lanes.map(({ lane }) => lane.address), alarm: true }
-      context.logThrottled('room', fields, 'lane balance too low for new transactions: fund it')
+      const fields = { lanes: lanes.map(({ lane }) => lane.address) }
+      context.logThrottled.alarm('room', fields, 'lane balance too low for new transactions: fund it')
       return
     }
     const bid = bidOf(batch.call)
@@ -114,7 +114,7 @@ async function isStuck(
  */
 function withoutFrozen(context: Context, lanes: readonly HeldLane[], frozen: ReadonlySet<string>): readonly HeldLane[] {
   for (const lane of addressesOf(lanes).filter((one) => frozen.has(one)))
-    context.logThrottled(`frozen:${lane}`, { lane, alarm: true }, 'lane frozen by the issuer of AUSD')
+    context.logThrottled.alarm(`frozen:${lane}`, { lane }, 'lane frozen by the issuer of AUSD')
   const free = lanes.filter(({ lane }) => !frozen.has(lane.address))
   return free.length > 0 ? free : lanes
 }
@@ -239,7 +239,7 @@ async function* batchesOf(
   const examineOne = async (operation: Operation) => {
     const found = await preflight(context, operation, terms).catch((error) => {
       if (error instanceof PolicyRefused) return holdRefused(context, operation, error.refusal)
-      context.logThrottled('examine', { err: error }, 'operation check failed, will retry')
+      context.logThrottled.warn('examine', { err: error }, 'operation check failed, will retry')
       return undefined
     })
     if (found) fits.set(operation, found)

@@ -62,8 +62,9 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   const steps = answered.map((one) => ({ ...one, ...afterSend[one.verdict] }))
   for (const { transaction, attempt, error: answer, verdict, next, alarm } of steps) {
     const { lane, nonce, hash } = attempt
-    const fields = { lane, nonce, hash, verdict, alarm }
-    if (verdict !== 'sent') logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction not accepted')
+    const fields = { lane, nonce, hash, verdict, answer }
+    const level = alarm ? 'alarm' : 'warn'
+    if (verdict !== 'sent') logThrottled[level](`send:${verdict}`, fields, 'transaction not accepted')
     if (ageMs(attempt.createdAt, clock()) < raiseEveryMs) continue
     if (next === 'bump') await raiseFees(context, held, transaction)
     if (next === 'raise_gas') await raiseGas(context, held, transaction)
@@ -130,8 +131,8 @@ function isHalted({ memory, clock, settings, logThrottled }: Context, head: Pick
   memory.pace = paceAfter(memory.pace, head.number, clock())
   if (!stands(memory.pace, clock(), settings.bumpAfterMs / 2)) return false
   const stillMs = clock() - memory.pace.seenAt
-  const fields = { blockNumber: String(head.number), stillMs, alarm: stillMs > haltedMs }
-  logThrottled('halted', fields, 'chain head has not advanced, fee bumps paused')
+  const fields = { blockNumber: String(head.number), stillMs }
+  logThrottled[stillMs > haltedMs ? 'alarm' : 'warn']('halted', fields, 'chain head has not advanced, fee bumps paused')
   return true
 }
 
@@ -151,8 +152,8 @@ async function canPay(
   const balanceWei = await node.reader.getBalance({ address })
   const others = open.filter((one) => one.nonce !== nonce)
   if (balanceWei - inFlightWei(others) >= cost) return true
-  const fields = { lane: address, nonce, balanceWei: String(balanceWei), alarm: true }
-  logThrottled(`bump:${address}`, fields, 'lane balance too low for a fee bump: fund it')
+  const fields = { lane: address, nonce, balanceWei: String(balanceWei) }
+  logThrottled.alarm(`bump:${address}`, fields, 'lane balance too low for a fee bump: fund it')
   return false
 }
 
@@ -187,8 +188,8 @@ async function renew(
   const stored = await storing.catch((error) => {
     if (!(error instanceof PolicyRefused)) throw error
     // The limits were lowered since, so earlier attempts continue at their fees.
-    const fields = { lane: lane.address, nonce, why: error.message, alarm: true }
-    context.logThrottled('policy:renew', fields, 'policy refused a fee bump')
+    const fields = { lane: lane.address, nonce, why: error.message }
+    context.logThrottled.alarm('policy:renew', fields, 'policy refused a fee bump')
     return false
   })
   if (!stored) return

@@ -53,7 +53,7 @@ async function simulate(
   const data = encodeFunctionData({ ...aggregate3, args: [calls] })
   const gas = bundleGasLimit(group.length) + readGas * BigInt(reads.length)
   const answer = await context.node.call({ from, to: multicall3, data, gas, fees }, 'latest').catch((error) => {
-    context.logThrottled('bundle', { err: error }, 'bundle simulation failed')
+    context.logThrottled.warn('bundle', { err: error }, 'bundle simulation failed')
     return { reverted: undefined }
   })
   if ('reverted' in answer) return { operations: [], funds: { ausdMicro: new Map(), blockNumber: 0n } }

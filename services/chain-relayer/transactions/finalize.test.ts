@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import pino from 'pino'
 import { type Hex, keccak256, numberToHex } from 'viem'
+import { openLog } from '#platform/log'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { actors } from '#test/support/contracts'
 import { openNode } from '../chain/node'
@@ -193,7 +193,7 @@ describe('the finality of a transaction', () => {
     }
     const stalled = {
       ...(await fixture.begin({ batchMax: 1 })),
-      log: pino({ level: 'info' }, { write }),
+      log: openLog('suite', 'info', { write }),
     }
     fixture.endpoint.intercept = (method, _, [raw]) =>
       method === 'eth_sendRawTransaction'

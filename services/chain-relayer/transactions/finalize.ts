@@ -119,7 +119,7 @@ type Mined = {
 async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
   const { transaction, head } = mined
   const found = await finalReceipt(context, transaction.attempts, head).catch((error) => {
-    context.logThrottled('receipts', { err: error }, 'receipt lookup failed, will retry')
+    context.logThrottled.warn('receipts', { err: error }, 'receipt lookup failed, will retry')
     return undefined
   })
   if (found) {
@@ -128,11 +128,11 @@ async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
   }
   const { lane, nonce, createdAt } = transaction
   if (context.clock() - createdAt.getTime() < missingMs) return false
-  const fields = { lane, nonce, alarm: true }
+  const fields = { lane, nonce }
   const use = await searchUse(context, transaction, head)
   if (!use) {
     const key = `missing:${lane}:${nonce}`
-    context.logThrottled(key, fields, 'nonce used but no receipt found')
+    context.logThrottled.alarm(key, fields, 'nonce used but no receipt found')
     return false
   }
   const { place, cost } = use
@@ -302,8 +302,7 @@ async function close(
   if (!closed) return false
   context.memory.searchedAt.delete(placeOf(transaction.lane, transaction.nonce))
   context.poke()
-  for (const spent of closed.overBudget)
-    context.log.error({ ...spent, alarm: true }, 'wallet exceeded its daily gas budget')
+  for (const spent of closed.overBudget) context.log.alarm({ ...spent }, 'wallet exceeded its daily gas budget')
   const sentAt = transaction.attempts[0]!.createdAt
   for (const { operation, end } of closed.ended)
     withRequestId(operation.requestId ?? undefined, () =>
@@ -359,5 +358,5 @@ function report(
   if (end === 'settled') context.log.info(fields, 'operation settled')
   else if (end === 'waiting') context.log.warn(fields, 'operation reverted, will retry')
   else if (isUpToWallet(kind)) context.log.warn(fields, 'operation reverted permanently')
-  else context.log.error({ ...fields, alarm: true }, 'operation reverted permanently')
+  else context.log.alarm(fields, 'operation reverted permanently')
 }

@@ -127,8 +127,8 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
   const { dripWei, laneMinBalanceWei } = context.settings
   const balanceWei = await context.node.reader.getBalance({ address: lane })
   if (balanceWei - dripWei >= laneMinBalanceWei && balanceWei > dripWei) return true
-  const fields = { lane, balanceWei: String(balanceWei), alarm: true }
-  context.logThrottled(`drips:${lane}`, fields, 'lane balance too low for drips: fund it')
+  const fields = { lane, balanceWei: String(balanceWei) }
+  context.logThrottled.alarm(`drips:${lane}`, fields, 'lane balance too low for drips: fund it')
   await context.database.run((db) => postponeOperation(db, operation.id, waitMs, 0))
   return false
 }
@@ -177,8 +177,9 @@ async function waitOrEnd(context: Context, operation: Operation, expected: After
   if (expected.do === 'look_up') return lookUp(context, operation)
   if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
   if (expected.do === 'wait') {
-    const fields = { operationId: id, kind, alarm: expected.alarm }
-    context.logThrottled(`wait:${kind}`, fields, 'operation blocked: treasury, pause, freeze or role')
+    const level = expected.alarm ? 'alarm' : 'warn'
+    const fields = { operationId: id, kind }
+    context.logThrottled[level](`wait:${kind}`, fields, 'operation blocked: treasury, pause, freeze or role')
     // At first the rest is short, so that an instance with another lane soon finds the operation due.
     if (expected.otherLane) return postpone(transferRestMs(ageMs(operation.createdAt, context.clock())))
     return postpone(expected.alarm ? waitMs : unsettledRestMs(context, operation))
@@ -198,8 +199,8 @@ export async function holdRefused(
     await giveUp(context, operation, 'policy_refused', true)
     return
   }
-  const fields = { operationId: id, kind, why, alarm: true }
-  context.logThrottled(`policy:${kind}`, fields, 'policy refused an operation, needs manual review')
+  const fields = { operationId: id, kind, why }
+  context.logThrottled.alarm(`policy:${kind}`, fields, 'policy refused an operation, needs manual review')
   await context.database.run((db) => postponeOperation(db, id, restMaxMs, 0, 'policy_refused'))
 }
 
@@ -220,8 +221,7 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
   if (use === 'cancelled') return giveUp(context, operation, 'authorization_cancelled', false)
   if (use === 'used_elsewhere') return giveUp(context, operation, 'authorization_used_elsewhere', true)
   if (use === 'unknown') {
-    const fields = { operationId: operation.id, alarm: true }
-    context.logThrottled(`use:${operation.id}`, fields, 'authorization use not found')
+    context.logThrottled.alarm(`use:${operation.id}`, { operationId: operation.id }, 'authorization use not found')
     return void (await postpone(5_000))
   }
   await context.database.transaction((tx) => settle(tx, operation, use.used))

@@ -56,9 +56,9 @@ export async function takeUpRequests(context: Context): Promise<number> {
   const asked = await context.database.read((db) => findAsked(db, rowsMax))
   for (const request of asked)
     await takeUp(context, request).catch((err) => {
-      const alarm = context.clock() - request.askedAt.getTime() > context.settings.oldestAlarmMs
-      const fields = { transfer: nameOf(request), err, alarm }
-      context.logThrottled('giveback', fields, 'giveback check failed, will retry')
+      const isLong = context.clock() - request.askedAt.getTime() > context.settings.oldestAlarmMs
+      const fields = { transfer: nameOf(request), err }
+      context.logThrottled[isLong ? 'alarm' : 'warn']('giveback', fields, 'giveback check failed, will retry')
     })
   return asked.length
 }
@@ -112,8 +112,8 @@ export async function checkOwed(
   if (read === 'unsettled') return read
   const why = 'refused' in read ? read.refused : await differs(read.arrival)
   if (why === undefined) return 'owed'
-  const fields = { transfer: nameOf(name), why, alarm: true }
-  context.logThrottled('owed', fields, 'giveback no longer owed')
+  const fields = { transfer: nameOf(name), why }
+  context.logThrottled.alarm('owed', fields, 'giveback no longer owed')
   return 'doubtful'
 
   async function differs(arrival: Arrival): Promise<string | undefined> {

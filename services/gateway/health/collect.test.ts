@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import pino from 'pino'
 import { handler } from '#platform/bus/serve'
+import { openLog } from '#platform/log'
 import { answerMetrics } from '#platform/metrics/answer'
 import { HeartbeatsMissed } from '#shared/messages/operations'
 import { ok } from '#shared/refusals'
@@ -14,7 +14,7 @@ import { openProbes } from './probes'
 
 // The frozen nats-server keeps the connection open and sends nothing.
 
-const log = pino({ level: 'silent' })
+const log = openLog('suite', 'silent')
 let backbone: Dependencies
 const open = new AsyncDisposableStack()
 beforeAll(async () => {

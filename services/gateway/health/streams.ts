@@ -29,7 +29,7 @@ export function watchStreams(options: { bus: Bus; log: Log; everyMs: number }): 
       if (figures.usedPercent < streamAlarmPercent) called.delete(stream)
       else if (!called.has(stream)) {
         called.add(stream)
-        log.error({ alarm: true, stream, ...figures }, 'stream nearly full')
+        log.alarm({ stream, ...figures }, 'stream nearly full')
       }
     }
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import pino from 'pino'
+import { openLog } from '#platform/log'
 import { requestTexts } from '#shared/language/requests'
 import { listen } from '../listen'
 import { openConsole } from '../operators/console'
@@ -8,7 +8,7 @@ import { contextOf, fixtureOf, okay } from '../test-support/fixture'
 import { sendRaw } from '../test-support/raw'
 
 const lines: string[] = []
-const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) })
+const log = openLog('suite', 'info', { write: (line) => void lines.push(line) })
 const quote = { id: 'q', pair: 'USD/IDR', rate: '16250', expiresAt: '2026-11-21T07:01:00.000Z' }
 let server: ReturnType<typeof listen>
 let operators: ReturnType<typeof listen>

@@ -21,5 +21,5 @@ export async function reportForgotten(
   if (claims.length === 0) return
   const detail = claims.join('; ')
   if (!(await recordAnomaly(tx, { deliveryId: id, kind: 'forgotten', provider: provider.name, detail }))) return
-  log.error({ wallet, detail, alarm: true }, 'identity deleted at provider despite a claim')
+  log.alarm({ wallet, detail }, 'identity deleted at provider despite a claim')
 }

@@ -8,7 +8,7 @@ const late = {
   afterMs: 600_000,
   alarm: 'identity verdict not on chain',
   steps: 'A rejected user stays verified until this is done. Check the relayer.',
-}
+} as const
 
 /** Limits of a verdict's orders: the flag on the chain, then the coin. */
 export const limits: Limits<IdentityState> = {

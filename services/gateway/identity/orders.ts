@@ -60,7 +60,7 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
       const row = await findIdentity(tx, wallet)
       if (row?.revision !== revision || row.flagSettledAt) return
       await failFlag(tx, wallet, reason, nextSweepAt(context))
-      context.log.error({ wallet, reason, alarm: true }, 'verified flag not set on chain')
+      context.log.alarm({ wallet, reason }, 'verified flag not set on chain')
     },
   }),
   reactTo(relaySettled('drip'), {
@@ -72,7 +72,7 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
     async apply(tx, { cause, wallet, reason }) {
       if (cause !== wallet) return context.log.warn({ cause, reason }, 'refill of native coin failed')
       if (!(await failDrip(tx, wallet, reason))) return
-      context.log.error({ wallet, reason, alarm: true }, 'native coin drip failed')
+      context.log.alarm({ wallet, reason }, 'native coin drip failed')
     },
   }),
 ]
@@ -139,7 +139,7 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
 }
 
 const giveUp = (context: Context, wallet: string) =>
-  context.log.error({ wallet, alarm: true }, 'identity order unanswered, giving up')
+  context.log.alarm({ wallet }, 'identity order unanswered, giving up')
 
 async function repeatFlag(
   tx: Tx,

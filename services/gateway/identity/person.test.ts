@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { openLog } from '#platform/log'
 import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
 import { outbox } from '../schema.store'
 import { type Dependencies, startBackbone } from '../test-support/dependencies'
@@ -63,7 +63,7 @@ describe('a person who is approved for a wallet', () => {
 const kinds = ['sumsub', 'persona'] as const
 let backbone: Dependencies
 let sandbox: SandboxFixture
-const log = pino({ level: 'silent' })
+const log = openLog('suite', 'silent')
 const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
 
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac, randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { handler } from '#platform/bus/serve'
+import { openLog } from '#platform/log'
 import { ChainAccount } from '#shared/messages/chain'
 import { refuse } from '#shared/refusals'
 import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
@@ -37,7 +37,7 @@ const clear = { drawn: '0', encumbered: '0', defaulted: false, frozen: false, cy
 let sandbox: SandboxFixture
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const logged: { msg: string; alarm?: boolean; wallet?: string }[] = []
-const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) })
+const log = openLog('suite', 'info', { write: (line) => void logged.push(JSON.parse(line)) })
 
 beforeAll(async () => {
   backbone = await startBackbone()

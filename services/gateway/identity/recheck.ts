@@ -90,6 +90,6 @@ function statementOf({ provider, log }: Context, { recheck, held }: Due, finding
   if (held?.state !== 'verified' || held.provider !== provider.name) return undefined
   if ('undated' in finding) return { ...finding.undated, occurredAtMs: held.decidedAt.getTime() }
   const { wallet } = recheck
-  log.error({ wallet, alarm: true }, 'verified wallet unknown to identity provider')
+  log.alarm({ wallet }, 'verified wallet unknown to identity provider')
   return undefined
 }

@@ -47,11 +47,8 @@ export const verdictReaction = (context: Context): Reaction =>
       if (!found) return
       const { kind, detail, askAbout } = found
       await recordAnomaly(tx, { deliveryId, kind, provider, detail })
-      const alarm = callsSomebody.has(kind)
-      context.log[alarm ? 'error' : 'warn'](
-        { deliveryId, kind, detail, ...(alarm && { alarm }) },
-        'identity webhook not applied',
-      )
+      const level = callsSomebody.has(kind) ? 'alarm' : 'warn'
+      context.log[level]({ deliveryId, kind, detail }, 'identity webhook not applied')
       if (!askAbout) return
       const nextCheckAt = new Date(context.clock())
       await recordVerdict(tx, { wallet: askAbout, provider, nextCheckAt })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import pino from 'pino'
 import { Unavailable } from '#platform/bus/ask'
+import { openLog } from '#platform/log'
 import { listen } from '../listen'
 import { askOf, okay, type Replies } from '../test-support/fixture'
 import { openConsole } from './console'
@@ -8,7 +8,7 @@ import type { PageFeed } from './feed'
 
 const token = 'token-of-this-start-0001'
 const bearer = { authorization: `Bearer ${token}` }
-const log = pino({ level: 'silent' })
+const log = openLog('suite', 'silent')
 const leaving = new AbortController()
 const operators = async () => Response.json({ status: 'alive' })
 const deaf: PageFeed = {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import pino from 'pino'
 import { asker } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
 import { handler } from '#platform/bus/serve'
+import { openLog } from '#platform/log'
 import { ChainAccount, ChainTerms } from '#shared/messages/chain'
 import { CreditDue } from '#shared/messages/credit'
 import { IndexerDue } from '#shared/messages/indexer'
@@ -103,7 +103,7 @@ const instance = () => {
     users: openUsers(database),
     poke: () => {},
     clock: () => Date.now(),
-    log: pino({ level: 'silent' }),
+    log: openLog('suite', 'silent'),
   }
   const memory = openMemory()
   return () => remindOnce(context, memory)

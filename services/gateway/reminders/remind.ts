@@ -51,7 +51,7 @@ export function startReminding(context: Context): Loop {
     work: async (signal) => {
       if (await remindOnce(context, memory, signal)) endedAt = clock()
       else if (clock() - endedAt > silentMaxMs)
-        log.error({ alarm: true, lastAt: new Date(endedAt) }, 'reminders of due debts not sent')
+        log.alarm({ lastAt: new Date(endedAt) }, 'reminders of due debts not sent')
     },
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import pino from 'pino'
 import { DeadlinePassed, pause } from '#platform/deadline'
+import { openLog } from '#platform/log'
 import { metricsOf } from '#platform/metrics/answer'
 import { gauge } from '#platform/metrics/metric'
 import { type Sample, samplesIn, valueIn } from '#test/support/telemetry/metrics'
@@ -298,7 +298,7 @@ test('GET /metrics reports that it could not ask the services, instead of none r
 test('GET /metrics counts requests by route and includes the metrics of all processes', async () => {
   const figures = async () => [gauge('dead_letters', 'Given up on.', 5)]
   const service = 'gateway' as const
-  const ownMetrics = () => metricsOf({ service, copy: 'own', figures, log: pino({ level: 'silent' }) })
+  const ownMetrics = () => metricsOf({ service, copy: 'own', figures, log: openLog('suite', 'silent') })
   const theirs =
     '# HELP ausd_dead_letters x\n# TYPE ausd_dead_letters gauge\nausd_dead_letters{service="payments",copy="one"} 4\n'
   const collectMetrics = async () => [{ service: 'payments' as const, copy: 'one', text: theirs }]

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import pino from 'pino'
 import { asker } from '#platform/bus/ask'
 import { type Bus, openBus } from '#platform/bus/open'
 import { relayOutbox } from '#platform/bus/outbox-relay'
@@ -7,6 +6,7 @@ import { publish } from '#platform/bus/publish'
 import { type Handler, serve } from '#platform/bus/serve'
 import { systemClock as clock } from '#platform/clock'
 import { openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
 import type { ProcessName, Topic } from '#shared/messages/topic'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
@@ -22,7 +22,7 @@ import { openOperatorListener } from '../operators/listener'
 import { outbox } from '../schema.store'
 import { config } from './fixture'
 
-const log = pino({ level: 'silent' })
+const log = openLog('suite', 'silent')
 const onFatal = () => {}
 
 /** Starts Postgres and NATS, provisioned and migrated as in production. */

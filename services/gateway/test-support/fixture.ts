@@ -1,8 +1,8 @@
-import pino from 'pino'
 import { type Ask, Unavailable } from '#platform/bus/ask'
 import type { Published } from '#platform/bus/publish'
 import { readConfig } from '#platform/config'
 import { openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
 import type { RefusalCode } from '#shared/refusals'
 import { type App, openApp } from '../app'
 import { assemble } from '../assemble'
@@ -105,7 +105,7 @@ export type Call = {
 
 export function contextOf(over: Partial<Context> = {}): Context {
   const { clock = () => nowMs, config: configured = config } = over
-  const log = pino({ level: 'silent' })
+  const log = openLog('suite', 'silent')
   const context = assemble(configured, {
     database: openDatabase({ url: config.databaseUrl, name: 'none', log, onFatal: () => {} }),
     ask: askOf({}).ask,

@@ -54,7 +54,7 @@ export async function awaitChain(
   identity: ExpectedChain,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<boolean> {
-  const warn = openLogThrottled(log, steadyClock, sayEveryMs)
+  const throttled = openLogThrottled(log, steadyClock, sayEveryMs)
   while (!signal.aborted) {
     const answers = await Promise.allSettled(
       endpoints.all.map((endpoint) => whyUnreadable(openRpc(endpoints, endpoint), identity)),
@@ -67,7 +67,7 @@ export async function awaitChain(
     }
     const away = answers.filter((one) => one.status === 'rejected')
     if (away.length < answers.length) return true
-    warn('chain', { reason: away[0]?.reason.message }, 'chain not responding, will retry')
+    throttled.warn('chain', { reason: away[0]?.reason.message }, 'chain not responding, will retry')
     await pause(retryMs, signal)
   }
   return false

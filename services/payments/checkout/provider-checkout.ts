@@ -92,7 +92,7 @@ async function askForCheckout(context: Context, payment: PaymentRow, payer: Paye
         ausd: payment.ausdMicro.toString(),
       },
     })
-    if (!checkout) log.error({ paymentId: payment.id, alarm: true }, 'checkout refused by provider')
+    if (!checkout) log.alarm({ paymentId: payment.id }, 'checkout refused by provider')
     return checkout
   } catch (error) {
     log.warn({ paymentId: payment.id, err: error }, 'opening checkout failed')

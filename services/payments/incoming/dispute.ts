@@ -104,7 +104,7 @@ export async function receiveDispute(
       })
     const about = { account, object: id, paymentId: owner.id }
     if (await recordAnomaly(tx, { kind: 'charge_ambiguous', ...about }))
-      context.log.error({ disputeId: id, paymentId: owner.id, alarm: true }, 'dispute of one of several charges')
+      context.log.alarm({ disputeId: id, paymentId: owner.id }, 'dispute of one of several charges')
   } else {
     const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, nextCheckAt }
     await receiveRefund(tx, context, received, fetched)
@@ -170,7 +170,7 @@ async function findOwnerOf(db: Db, charge: string): Promise<PaymentRow | undefin
 
 /** Alerts that the provider waits for evidence. It sends no reminder of its own. */
 export function alertOfEvidence({ log }: Context, { disputeId, dueAt }: FetchedDispute, paymentId?: string): void {
-  const fields = { disputeId, paymentId, evidenceDueAt: dueAt, alarm: true }
+  const fields = { disputeId, paymentId, evidenceDueAt: dueAt }
   log.error(fields, 'dispute is lost unless it is answered in time')
 }
 

@@ -320,9 +320,9 @@ async function recordUnmatched(tx: Tx, { log }: Context, account: ProviderAccoun
   const anomaly = { account, object: transactionId, currency, amountMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly })) {
     // Money that came in without a reference of our form may be the account owner's own business, so it raises no alert.
-    const alarm = paymentIdIn(row.reference) !== undefined || type !== 'payment'
-    const fields = { transactionId, type, account, alarm }
-    log[alarm ? 'error' : 'warn'](fields, 'provider transaction does not match any payment')
+    const isOurs = paymentIdIn(row.reference) !== undefined || type !== 'payment'
+    const fields = { transactionId, type, account }
+    log[isOurs ? 'alarm' : 'warn'](fields, 'provider transaction does not match any payment')
   }
   const minor = type === 'payment' || amountMinor === null ? amountMinor : -amountMinor
   await bookListed(tx, { ...row, account, currency, minor })

@@ -256,7 +256,7 @@ async function countPart(
       amountMinor: restMinor,
       paymentId: payment.id,
     })
-    const fields = { paymentId: payment.id, providerPaymentId: object, restMinor: String(restMinor), alarm: true }
+    const fields = { paymentId: payment.id, providerPaymentId: object, restMinor: String(restMinor) }
     log.error(fields, 'settlement overpaid')
   }
   return {
@@ -275,7 +275,7 @@ async function countPart(
 /** Ends the checkout; rechecks wait for a rate. */
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
-  const fields = { paymentId, providerPaymentId: charge.paymentId, alarm: true }
+  const fields = { paymentId, providerPaymentId: charge.paymentId }
   context.log.error(fields, 'late payment has no exchange rate yet')
   if (awaitsRate(payment)) return
   const set = {
@@ -343,7 +343,7 @@ async function recordUnmatched(tx: Tx, { log }: Context, charge: Charge): Promis
   const { account, paymentId, currency, paidMinor } = charge
   const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
-    log.error({ providerPaymentId: paymentId, alarm: true }, 'charge does not match any payment')
+    log.alarm({ providerPaymentId: paymentId }, 'charge does not match any payment')
   await bookUnmatched(tx, charge)
 }
 
@@ -355,7 +355,7 @@ async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, cha
   // A charge of an inexact amount or in another currency is recorded as an anomaly only.
   const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
   const overpaidMinor = payment.overpaidMinor + countedMinor
-  const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
+  const fields = { paymentId: payment.id, providerPaymentId: object }
   context.log.error(fields, 'payment paid twice')
   await recordPayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }

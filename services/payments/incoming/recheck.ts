@@ -201,7 +201,7 @@ async function checkCheckout(context: Context, payment: PaymentRow): Promise<voi
   const found = await fetchCheckout(context, account, checkoutId)
   if (found.fetched) failpoint('payments:payment-found')
   if (!found.checkout) {
-    log.error({ paymentId: payment.id, alarm: true }, 'checkout not found at provider')
+    log.alarm({ paymentId: payment.id }, 'checkout not found at provider')
     // The missing checkout may still be open, or paid.
     const { expiresAt } = payment
     if (expiresAt && context.clock() < expiresAt.getTime() + missingMaxMs) return

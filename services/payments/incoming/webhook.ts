@@ -131,7 +131,7 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadW
       // An anomaly has the id of its object, because a second one of the same event is news
       const object = `${event} ${hint.object ?? delivery.deliveryId}`
       if (await recordAnomaly(tx, { kind: 'event_unknown', account, object }))
-        context.log.error({ account, object, alarm: true }, 'unknown webhook event recorded')
+        context.log.alarm({ account, object }, 'unknown webhook event recorded')
     }
   }
 }
@@ -212,8 +212,8 @@ const objectIdOf = (hint: Extract<Hint, { about: 'refund' | 'dispute' }>): strin
  */
 async function recordUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string, alarm = false) {
   const isNew = await recordAnomaly(tx, { kind: 'object_unknown', account, object })
-  const fields = { account, object, alarm: alarm && isNew }
-  log[fields.alarm ? 'error' : 'warn'](fields, 'webhook object not found at provider')
+  const fields = { account, object }
+  log[alarm && isNew ? 'alarm' : 'warn'](fields, 'webhook object not found at provider')
 }
 
 function isMissing(hint: Hint, { checkout, fetched, refund, dispute, isUnpaid }: WebhookFacts): boolean {

@@ -210,8 +210,7 @@ async function followOwn(
   const after = { ...payment, ...set }
   await bookChange(tx, payment, after, 'refund counted')
   if (refundedMinor < payment.refundedMinor) {
-    const alarm = { ...fields, alarm: true }
-    context.log.error(alarm, 'refund or dispute undone, money is ours again')
+    context.log.alarm(fields, 'refund or dispute undone, money is ours again')
     await shrinkReversal(tx, context, after)
   }
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
@@ -235,6 +234,6 @@ async function countOthers(tx: Tx, context: Context, payment: PaymentRow, read: 
   await shrinkReversal(tx, context, after)
   await recordReversal(tx, context, after)
   if (overpaidRefundedMinor > payment.overpaidRefundedMinor) return after
-  context.log.error({ paymentId: id, alarm: true }, 'refund of a second payment undone, it is owed')
+  context.log.alarm({ paymentId: id }, 'refund of a second payment undone, it is owed')
   return (await takeDecided(tx, context, after, decideOverpaid(after))) ?? after
 }

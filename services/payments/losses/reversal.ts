@@ -38,7 +38,7 @@ export async function recordReversal(tx: Tx, context: Context, payment: PaymentR
   const before = await findReversal(tx, paymentId)
   if (before && before.lostMicro >= lost) return
   await bookGivenUp(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
-  const fields = { paymentId, wallet, lostMicro: String(lost), alarm: true }
+  const fields = { paymentId, wallet, lostMicro: String(lost) }
   context.log.error(fields, 'payment reversed after hold, wallet frozen')
   await followFreeze(tx, context, wallet)
 }
@@ -55,7 +55,7 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
   if (needlessMicro > 0n) {
     await recordAnomaly(tx, { kind: 'repaid_needlessly', account, object: paymentId, paymentId })
     context.log.error(
-      { paymentId, wallet, needlessMicro: String(needlessMicro), alarm: true },
+      { paymentId, wallet, needlessMicro: String(needlessMicro) },
       'reversal undone after it was repaid: give it back to the wallet',
     )
   }
@@ -76,7 +76,7 @@ export async function freezeInDoubt(
   const { id: paymentId, wallet, state, lostHold } = payment
   if (lostHold && !hasGrown) return payment
   await recordPayment(tx, paymentId, { lostHold: 'frozen' })
-  const fields = { paymentId, wallet, state, alarm: true }
+  const fields = { paymentId, wallet, state }
   if (mayBeOnHold(payment)) context.log.error(fields, 'hold could not be kept, wallet frozen')
   else context.log.error(fields, 'money may be going back, wallet frozen')
   // The order gets a new revision even if the wallet is frozen already, because no operator has seen this doubt.

@@ -147,7 +147,7 @@ async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void
   const { log } = context
   const { id: paymentId, kind, state, reason } = payment
   if (state === 'review') {
-    log.error({ paymentId, kind, reason, alarm: true }, 'payment needs manual review')
+    log.alarm({ paymentId, kind, reason }, 'payment needs manual review')
   } else log.info({ paymentId, kind, state }, 'payment state changed')
   await recordReversal(tx, context, payment)
 }

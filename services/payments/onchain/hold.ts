@@ -61,8 +61,7 @@ export async function checkHold(
   const keepMs = state === 'held' ? await readKeepMs(context) : marginMs
   const plan = planHold(facts, { marginMs, keepMs })
   if ('act' in plan) {
-    if (plan.act === 'reportMissing')
-      context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
+    if (plan.act === 'reportMissing') context.log.alarm({ paymentId: payment.id }, 'hold not found on chain')
     if (plan.act === 'mature') await mature(context, payment)
     return plan.act === 'await' && (await isDoubtful(context, payment)) ? after(recheckMs) : undefined
   }
@@ -167,9 +166,9 @@ async function extend(context: Context, { id, refSequence }: PaymentRow, until: 
     const extendedAt = row.extendedAt ?? now
     // guard: a response counts only for the hold end it was requested for
     await recordPayment(tx, id, { refundsCheckedAt: null, extendedAt })
-    const alarm = now.getTime() - extendedAt.getTime() > extendedAlertMs
-    const fields = { paymentId: id, state: row.state, until, extendedAt, alarm }
-    context.log[alarm ? 'error' : 'warn'](fields, 'hold extended, money may be going back')
+    const isLong = now.getTime() - extendedAt.getTime() > extendedAlertMs
+    const fields = { paymentId: id, state: row.state, until, extendedAt }
+    context.log[isLong ? 'alarm' : 'warn'](fields, 'hold extended, money may be going back')
   })
   failpoint('payments:extension-ordered')
 }

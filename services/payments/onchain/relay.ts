@@ -28,7 +28,7 @@ export const relayReactions = (context: Context): Reaction[] => [
     apply: async (tx, { cause, reason }) => {
       const payment = await findOnHold(tx, cause)
       if (!payment) return
-      context.log.error({ cause, reason, alarm: true }, 'hold extension failed')
+      context.log.alarm({ cause, reason }, 'hold extension failed')
       if (reason === 'hold_not_extendable') await freezeInDoubt(tx, context, payment)
       else await recordPayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
     },
@@ -40,8 +40,7 @@ export const relayReactions = (context: Context): Reaction[] => [
     },
   }),
   reactTo(relayFailed('freeze'), {
-    apply: async (_, { cause, reason }) =>
-      context.log.error({ cause, reason, alarm: true }, 'wallet freeze or unfreeze failed'),
+    apply: async (_, { cause, reason }) => context.log.alarm({ cause, reason }, 'wallet freeze or unfreeze failed'),
   }),
 ]
 
@@ -91,7 +90,7 @@ async function advanceOf(
   const leftMicro = BigInt(left)
   const payment = ref && (await lockPayment(tx, ref.id))
   if (!payment) {
-    const fields = { paymentId: cause, alarm: true }
+    const fields = { paymentId: cause }
     context.log.error(fields, 'relayer report for unknown payment')
     return
   }

@@ -67,5 +67,5 @@ export async function recordRefusedLookUp(
   const anomaly = { kind: 'look_up_refused', account, object: paymentId, paymentId } as const
   if (!(await database.run((db) => recordAnomaly(db, anomaly)))) return
   const { status, code } = error.refusal
-  log.error({ paymentId, status, code, alarm: true }, 'provider refused lookup of our object')
+  log.alarm({ paymentId, status, code }, 'provider refused lookup of our object')
 }

@@ -11,8 +11,7 @@ export async function recordRefundOutcome(tx: Tx, { log }: Context, refund: Fetc
   if (reference === null) return
   const state = status === 'succeeded' ? status : status === 'dead' ? 'failed' : 'open'
   const noted = await recordOrder(tx, reference, { state, refundId })
-  if (noted?.state === 'failed')
-    log.error({ paymentId: noted.paymentId, reference, refundId, alarm: true }, 'refund failed')
+  if (noted?.state === 'failed') log.alarm({ paymentId: noted.paymentId, reference, refundId }, 'refund failed')
 }
 
 export async function endRefunding(tx: Tx, context: Context, paymentId: string): Promise<void> {

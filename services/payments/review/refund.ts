@@ -87,7 +87,7 @@ async function refused(context: Context, order: RefundOrderRow, refusal: Provide
   const isRepeat = order.requests > 0
   if (ofTheMoment.includes(meaning)) return uncount(context, order)
   if (!isRepeat || !ofAnEarlier.includes(meaning)) return giveUp(context, order, code)
-  const fields = { paymentId: order.paymentId, reference: order.reference, code, alarm: true }
+  const fields = { paymentId: order.paymentId, reference: order.reference, code }
   context.log.error(fields, 'refund refused, earlier request not found')
 }
 
@@ -112,6 +112,6 @@ const giveUp = (context: Context, order: RefundOrderRow, failureCode: string) =>
   context.database.transaction(async (tx: Tx) => {
     const { paymentId, reference } = order
     if (!(await recordOrder(tx, reference, { state: 'failed', failureCode }))) return
-    context.log.error({ paymentId, reference, failureCode, alarm: true }, 'refund refused')
+    context.log.alarm({ paymentId, reference, failureCode }, 'refund refused')
     await endRefunding(tx, context, paymentId)
   })

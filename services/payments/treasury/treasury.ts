@@ -38,7 +38,7 @@ const storeAfterMs = 60_000
 export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
   const logSeldom = openLogThrottled(log, clock)
-  const logFailure = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
+  const logFailure = (fields: { of: string }) => logSeldom.warn(fields.of, fields, 'treasury reading failed')
   let last: TreasuryCover | undefined
   /** Time of the reading by this instance's clock; the reader's clock may be ahead. */
   let lastAtMs = 0
@@ -121,9 +121,8 @@ export function watchTreasury(means: Means & { readonly treasury: TreasuryReadin
   const look = async () => {
     const figures = await coverFigures(means, treasury)
     const ageMs = figures?.treasuryAgeMs ?? clock() - startedAt
-    if (ageMs > readingMaxMs) call('unread', { ageMs, alarm: true }, 'treasury unreadable, top-ups refused')
-    else if (figures && figures.freeMicro < Number(lowMicro))
-      call('low', { ...figures, alarm: true }, 'treasury low on AUSD')
+    if (ageMs > readingMaxMs) call.alarm('unread', { ageMs }, 'treasury unreadable, top-ups refused')
+    else if (figures && figures.freeMicro < Number(lowMicro)) call.alarm('low', figures, 'treasury low on AUSD')
   }
   const work = async () => {
     const before = treasury.last()

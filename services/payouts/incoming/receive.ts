@@ -144,5 +144,5 @@ async function reportOddity(
   const says = `${evidence.word} ${evidence.currency} ${evidence.amountMinor ?? '?'}`
   const object = evidence.payoutId
   const first = await recordAnomaly(tx, { kind, object, says, ...(payoutId ? { payoutId } : {}) })
-  if (first) log.error({ kind, object, payoutId, says, alarm: true }, 'unexpected payout at provider')
+  if (first) log.alarm({ kind, object, payoutId, says }, 'unexpected payout at provider')
 }

@@ -66,12 +66,12 @@ async function findBeforeReturn(context: Context, id: string): Promise<readonly 
 async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {
   const { log } = context
   const cashout = await lockCashout(tx, id)
-  if (!cashout) return log.error({ payoutId: id, txHash, alarm: true }, 'AUSD taken for unknown cash-out')
+  if (!cashout) return log.alarm({ payoutId: id, txHash }, 'AUSD taken for unknown cash-out')
   const step = receiveTaken(cashout.state)
   if ('stay' in step) return
   if (step.next === 'returning' && mayBePaid(factsOf(context, cashout))) {
     const { state } = cashout
-    log.error({ payoutId: id, txHash, state, alarm: true }, 'AUSD kept, as its payout exists')
+    log.alarm({ payoutId: id, txHash, state }, 'AUSD kept, as its payout exists')
     return
   }
   await announceFact(tx, PayoutTaken, cashout)
@@ -149,5 +149,5 @@ async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string
   const first = await recordAnomaly(tx, anomaly)
   // The cash-out stays `returning`: we still owe the AUSD, and a retry would fail too.
   await recordCashout(tx, id, { nextCheckAt: null })
-  if (first) log.error({ payoutId: id, reason, alarm: true }, 'AUSD return failed permanently')
+  if (first) log.alarm({ payoutId: id, reason }, 'AUSD return failed permanently')
 }

@@ -120,7 +120,7 @@ async function giveBack(context: Context, { id, attempts }: Cashout, code: strin
 async function raiseAlert({ database, log }: Context, { id }: Cashout, kind: AnomalyKind, says: string): Promise<void> {
   const anomaly = { kind, object: id, payoutId: id, says }
   const first = await database.run((db) => recordAnomaly(db, anomaly))
-  if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout needs manual review')
+  if (first) log.alarm({ payoutId: id, kind, says }, 'payout needs manual review')
 }
 
 /** Records a refused lookup, which leaves the state of the payout unknown. */

@@ -37,7 +37,7 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
     try {
       last = { minor: await provider.balance(), readAt }
     } catch (error) {
-      logSeldom('unread', { err: error }, 'provider balance read failed')
+      logSeldom.warn('unread', { err: error }, 'provider balance read failed')
     }
   }
   const refresh = () => {
@@ -83,9 +83,9 @@ export function watchBalance(
     await balance.refresh()
     const figures = await coverFigures(means, balance)
     const ageMs = figures?.balanceAgeMs ?? clock() - startedAt
-    if (ageMs > readingMaxMs) call('unread', { ageMs, alarm: true }, 'provider balance unreadable, cash-outs refused')
+    if (ageMs > readingMaxMs) call.alarm('unread', { ageMs }, 'provider balance unreadable, cash-outs refused')
     else if (figures && figures.freeMinor < Number(lowMinor))
-      call('low', { ...figures, alarm: true }, 'provider low on rupiah')
+      call.alarm('low', { ...figures }, 'provider low on rupiah')
   }
   return startLoop({ name: 'balance', everyMs, log, work })
 }

@@ -144,7 +144,7 @@ async function watch(options: StreamConsumption, state: State, signal: AbortSign
     .catch((error: NatsError) => (isMissing(error) ? 'gone' : 'unknown'))
   // Neither the iterator nor the server reports it: the reader waits until an operator creates the consumer again.
   if (waiting === 'gone')
-    options.logSeldom(`${stream} ${consumer}`, { stream, consumer, alarm: true }, 'durable consumer is gone')
+    options.logSeldom.alarm(`${stream} ${consumer}`, { stream, consumer }, 'durable consumer is gone')
   if (typeof waiting === 'string' || waiting === 0 || signal.aborted) return
   if (performance.now() - state.lastDeliveryAt < silenceMaxMs) return
   options.log.fatal({ consumer, waiting }, 'consumer stopped delivering')

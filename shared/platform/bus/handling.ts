@@ -149,6 +149,6 @@ async function judge(
     return true
   })
   if (!isDead) log.warn({ messageId, subject, err: error }, 'message failed after it was handled')
-  else log.error({ messageId, subject, reason: verdict.dead, alarm: true }, 'message dead-lettered')
+  else log.alarm({ messageId, subject, reason: verdict.dead }, 'message dead-lettered')
   return 'done'
 }

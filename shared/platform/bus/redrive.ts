@@ -89,5 +89,5 @@ async function recordFailure(context: HandlingContext, redrive: RequestedRedrive
   if (!(error instanceof Malformed) && !redrive.isLastTry) return log.warn(fields, 'redrive failed, will retry')
   const reason = error instanceof Error ? error.message : String(error)
   if (await buryAgain(database, messaging.deadLetters, { ...redrive, reason }))
-    log.error({ ...fields, alarm: true }, 'redrive failed, message dead-lettered again')
+    log.alarm(fields, 'redrive failed, message dead-lettered again')
 }

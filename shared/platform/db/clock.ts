@@ -36,7 +36,7 @@ export async function openDatabaseClock(database: Database, log: Log, everyMs = 
     const before = startedAtMs
     startedAtMs = row!.ms - (askedAt + answeredAt) / 2
     const aheadMs = Math.round(startedAtMs - before)
-    if (isRead && Math.abs(aheadMs) > stepMs) log.error({ aheadMs, alarm: true }, 'clock of Postgres was set')
+    if (isRead && Math.abs(aheadMs) > stepMs) log.alarm({ aheadMs }, 'clock of Postgres was set')
     isRead = true
   }
   await read().catch((error) => log.warn({ err: error }, 'database clock read failed, using local clock'))

@@ -1,3 +1,4 @@
+import type { AlarmLine } from '#platform/alarm-lines'
 import type { Clock } from '#platform/clock'
 import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
@@ -12,7 +13,7 @@ type Awaits = {
 /** A limit, which raises an alarm with this log line after this long in the state. */
 export type Limit = Awaits & {
   readonly afterMs: number
-  readonly alarm: string
+  readonly alarm: AlarmLine
   /** Steps for an operator after the alarm, as Markdown of the runbook. */
   readonly steps: string
 }
@@ -77,7 +78,7 @@ export function watchOverdue<S extends string>(options: {
   const call = openLogThrottled(log, clock, againMs)
   const work = async () => {
     for (const { alarm, ...fields } of overdueAmong(limits, await read()))
-      call(`${fields.state}:${fields.id}`, { ...fields, alarm: true }, alarm)
+      call.alarm(`${fields.state}:${fields.id}`, fields, alarm)
   }
   return startLoop({ name: 'overdue', everyMs, log, work })
 }

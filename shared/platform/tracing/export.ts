@@ -40,8 +40,8 @@ export function startTraceExport(options: { url: string; share: number; service:
       }),
     ],
   })
-  const say = openLogThrottled(log, steadyClock, 60_000)
-  const warn = () => say('traces', {}, 'trace export failed, spans dropped')
+  const throttled = openLogThrottled(log, steadyClock, 60_000)
+  const warn = () => throttled.warn('traces', {}, 'trace export failed, spans dropped')
   const quiet = () => {}
   diag.setLogger(
     { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },

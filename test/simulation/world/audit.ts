@@ -91,7 +91,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const said = bookedOf(world.rows, paymentsJournal, row.id)
   if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
   const ends = requiredOf(around, row, paid)
-  if (ends && !ends.includes(row.state)) say(`"${around.fates.get(own!.id)!.fate.name}" requires ${ends.join(' or ')}`)
+  if (ends && !ends.includes(row.state)) say(`"${around.fates.get(own!.id)!.fate.name}" requires ${ends.join(' or ')}, reason ${row.reason}`)
   const isAtStake = isWalletAtStake(around, row)
   if (isAtStake && row.lostHold !== 'frozen') say('may be going back, and its wallet is not frozen for it')
   if (!isAtStake && row.lostHold === 'frozen') say('is not going back, and its wallet is frozen for it')

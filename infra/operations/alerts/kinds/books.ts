@@ -12,7 +12,7 @@ export const books = {
     ends: 'a comparison no longer finds it; `reconcile explain` mutes it until a date',
     access: ['ops'],
     inStatus: true,
-    log: { source: 'infra/operations', lines: ['reconciliation break open'] },
+    log: ['reconciliation break open'],
     rule: {
       summary: '{{ $value }} breaks in the books are past their grace period',
       expr: 'max(ausd_books_breaks{standing="beyond_grace"}) > 0',
@@ -43,7 +43,7 @@ export const books = {
     steps: 'Check the RPC endpoints and the provider key.',
     ends: 'both can be read',
     access: ['host', 'provider'],
-    log: { source: 'infra/operations', lines: ['chain or provider read failed, will retry'] },
+    log: ['chain or provider read failed, will retry'],
   },
   UnexplainedAusd: {
     severity: 'ticket',

@@ -10,7 +10,7 @@ export const cashouts = {
     ends: 'more than `BALANCE_LOW_IDR` is uncommitted',
     access: ['ops', 'funds'],
     inStatus: true,
-    log: { source: 'services/payouts', lines: ['provider low on rupiah'] },
+    log: ['provider low on rupiah'],
     rule: {
       summary: 'Uncommitted provider balance is low',
       expr: 'max(ausd_provider_low) > 0',
@@ -26,7 +26,7 @@ export const cashouts = {
     command: 'dc logs --tail 50 payouts',
     ends: 'the balance is read',
     access: ['host', 'provider'],
-    log: { source: 'services/payouts', lines: ['provider balance unreadable, cash-outs refused'] },
+    log: ['provider balance unreadable, cash-outs refused'],
     rule: {
       summary: 'Provider balance not read for {{ $value | humanizeDuration }}',
       expr: `min(ausd_provider_reading_age_seconds) > ${balanceReadingMaxMs / 1_000}`,
@@ -41,7 +41,7 @@ export const cashouts = {
       "Compare the payout in the provider's dashboard with the row and `payouts.anomalies`. `provider_refuses`: the account refuses orders or look-ups with the code in `says`. Have it allow them; the cash-out then continues. If the dashboard has its payout, resend the webhook there. If only look-ups of a version that the account never used are refused, set `PROVIDER_PAYOUTS_API` to `v2-only` or `v3-only`.",
     ends: null,
     access: ['provider', 'host'],
-    log: { source: 'services/payouts', lines: ['payout needs manual review', 'unexpected payout at provider'] },
+    log: ['payout needs manual review', 'unexpected payout at provider'],
   },
   CashoutMissing: {
     severity: 'page',
@@ -49,7 +49,7 @@ export const cashouts = {
       'After a restore, or the promotion of a standby that lagged, its row is missing: restore it first ([restore](restore.md)). Otherwise find the transaction with `trace`; the AUSD belongs to its sender.',
     ends: null,
     access: ['ops', 'owner'],
-    log: { source: 'services/payouts', lines: ['AUSD taken for unknown cash-out', 'AUSD return failed permanently'] },
+    log: ['AUSD taken for unknown cash-out', 'AUSD return failed permanently'],
   },
   PayoutExists: {
     severity: 'page',
@@ -57,6 +57,6 @@ export const cashouts = {
       "An old backup brought back the row as it was before its payout. If the payout failed, nothing is to be done: the AUSD is returned when the relayer reports the take again. Otherwise run `update payouts.payouts set state = 'taking', reason = null, next_check_at = now() where id = … and state in ('opening', 'expired', 'failed')`: the take is reported again, and the payout is looked up and followed, not ordered again.",
     ends: '`trace <cash-out>` shows it as `paid`, some minutes later, and `reconcile` ends with `the books balance`',
     access: ['owner', 'ops'],
-    log: { source: 'services/payouts', lines: ['AUSD kept, as its payout exists'] },
+    log: ['AUSD kept, as its payout exists'],
   },
 } as const satisfies Alerts

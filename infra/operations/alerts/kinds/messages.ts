@@ -32,7 +32,7 @@ export const messages = {
     ends: 'a row or message is stored again',
     access: ['ops', 'host'],
     inStatus: true,
-    log: { source: 'infra/operations', lines: ['heartbeat missed'] },
+    log: ['heartbeat missed'],
     rule: {
       summary: '{{ $labels.through }} has stored nothing for {{ $value | humanizeDuration }}',
       expr: `min by (through) (ausd_heartbeat_age_seconds) > ${heartbeatMaxMs / 1_000}`,
@@ -49,7 +49,7 @@ export const messages = {
     ends: 'each is redriven or dismissed',
     access: ['ops'],
     inStatus: true,
-    log: { source: 'shared', lines: ['message dead-lettered', 'redrive failed, message dead-lettered again'] },
+    log: ['message dead-lettered', 'redrive failed, message dead-lettered again'],
     rule: {
       summary: '{{ $labels.service }} dead-lettered {{ $value }} messages',
       expr: 'max by (service) (ausd_dead_letters) > 0',
@@ -80,7 +80,7 @@ export const messages = {
     command: 'bus stream report',
     ends: 'it is less than 70 % full: messages expire, or `max_bytes` is raised',
     access: ['host', 'code'],
-    log: { source: 'services/gateway', lines: ['stream nearly full'] },
+    log: ['stream nearly full'],
     rule: {
       summary: 'The stream {{ $labels.stream }} is {{ $value | humanizePercentage }} full',
       expr: `ausd_stream_bytes / (ausd_stream_limit_bytes > 0) > ${streamAlarmPercent / 100}`,
@@ -103,7 +103,7 @@ export const messages = {
     ends: 'it is there again',
     access: ['host'],
     inStatus: true,
-    log: { source: 'shared', lines: ['durable consumer is gone'] },
+    log: ['durable consumer is gone'],
   },
   ConsumerBehind: {
     severity: 'ticket',

@@ -31,10 +31,7 @@ export const payments = {
     ends: 'an operator has decided, or the provider takes back the cause',
     access: ['ops', 'provider'],
     inStatus: true,
-    log: {
-      source: 'services/payments',
-      lines: ['payment needs manual review', 'payment paid twice', 'settlement overpaid'],
-    },
+    log: ['payment needs manual review', 'payment paid twice', 'settlement overpaid'],
     rule: {
       summary: '{{ $value }} payments need manual review',
       expr: 'max(ausd_payments{state="in_review"}) > 0',
@@ -73,7 +70,7 @@ export const payments = {
     ends: 'more than `TREASURY_LOW_AUSD` is uncommitted',
     access: ['ops', 'funds'],
     inStatus: true,
-    log: { source: 'services/payments', lines: ['treasury low on AUSD'] },
+    log: ['treasury low on AUSD'],
     rule: {
       summary: 'Uncommitted treasury AUSD is low',
       expr: 'max(ausd_treasury_low) > 0',
@@ -89,7 +86,7 @@ export const payments = {
     command: 'dc logs --tail 50 chain-relayer',
     ends: 'the balance is read',
     access: ['host'],
-    log: { source: 'services/payments', lines: ['treasury unreadable, top-ups refused'] },
+    log: ['treasury unreadable, top-ups refused'],
     rule: {
       summary: 'Treasury balance not read for {{ $value | humanizeDuration }}',
       expr: `min(ausd_treasury_reading_age_seconds) > ${treasuryReadingMaxMs / 1_000}`,
@@ -104,14 +101,14 @@ export const payments = {
       'The payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept` the payment, and `unexplained accept` the transfer once the books show it in suspense.',
     ends: 'an operator has decided about the payment',
     access: ['ops', 'provider', 'funds'],
-    log: { source: 'services/payments', lines: ['refund refused', 'refund failed'] },
+    log: ['refund refused', 'refund failed'],
   },
   RefundUnknown: {
     severity: 'ticket',
     steps: "Outcome unknown: look up the reference in the provider's dashboard.",
     ends: 'the outcome is known',
     access: ['provider'],
-    log: { source: 'services/payments', lines: ['refund refused, earlier request not found'] },
+    log: ['refund refused, earlier request not found'],
   },
   WalletFrozen: {
     severity: 'ticket',
@@ -120,14 +117,14 @@ export const payments = {
     ends: 'the loss is repaid or written off, the doubt ends, or an operator ends a freeze by hand',
     access: ['ops'],
     inStatus: true,
-    log: { source: 'services/payments', lines: ['payment reversed after hold, wallet frozen'] },
+    log: ['payment reversed after hold, wallet frozen'],
   },
   ReversalUndone: {
     severity: 'ticket',
     steps: 'Credit or refund a payment that is in review.',
     ends: null,
     access: ['ops'],
-    log: { source: 'services/payments', lines: ['refund or dispute undone, money is ours again'] },
+    log: ['refund or dispute undone, money is ours again'],
   },
   SecondPaymentOwed: {
     severity: 'ticket',
@@ -135,7 +132,7 @@ export const payments = {
       'The second payment is owed to its payer again. The payment is in review as `paid_twice`, or will be once its hold or its open refund has ended: `review show <payment>`, then `review resolve <payment> refund` refunds what is left of the second payment. If its channel has no refunds, pay by bank transfer, then `accept` the payment, and `unexplained accept` the transfer once the books show it in suspense.',
     ends: 'an operator has decided about the payment',
     access: ['ops', 'provider', 'funds'],
-    log: { source: 'services/payments', lines: ['refund of a second payment undone, it is owed'] },
+    log: ['refund of a second payment undone, it is owed'],
   },
   NeedlessRepayment: {
     severity: 'ticket',
@@ -144,10 +141,7 @@ export const payments = {
     ends: '`wallets given-back` records it',
     access: ['ops', 'funds'],
     inStatus: true,
-    log: {
-      source: 'services/payments',
-      lines: ['reversal undone after it was repaid: give it back to the wallet'],
-    },
+    log: ['reversal undone after it was repaid: give it back to the wallet'],
   },
   HoldExtended: {
     severity: 'page',
@@ -155,28 +149,28 @@ export const payments = {
       "For 12 hours the hold could not end. In the provider's dashboard, look for a pending refund or dispute of the payment, or a charge that is no longer SUCCEEDED, and have the provider end it. If there is none, `dc logs payments` has `refund lookup failed` with the reason. A day after `extendedAt` the contract extends the hold no further, and the wallet is frozen.",
     ends: 'the refund or dispute ends: then the hold ends, or the AUSD is revoked, automatically',
     access: ['provider', 'host'],
-    log: { source: 'services/payments', lines: ['hold extended, money may be going back'] },
+    log: ['hold extended, money may be going back'],
   },
   HoldNotExtended: {
     severity: 'page',
     steps: 'The provider was silent for a day: decide by its dashboard.',
     ends: null,
     access: ['provider', 'ops'],
-    log: { source: 'services/payments', lines: ['hold extension failed'] },
+    log: ['hold extension failed'],
   },
   HoldLost: {
     severity: 'ticket',
     steps: "Look the payment up in the provider's dashboard.",
     ends: 'it is final there; this ends the freeze, too',
     access: ['provider'],
-    log: { source: 'services/payments', lines: ['hold could not be kept, wallet frozen'] },
+    log: ['hold could not be kept, wallet frozen'],
   },
   MoneyMayGoBack: {
     severity: 'ticket',
     steps: 'A refund or dispute is open, or the money was refunded before its credit: `ops trace <payment>`.',
     ends: 'that fails, or the loss is repaid; this ends the freeze, too',
     access: ['ops'],
-    log: { source: 'services/payments', lines: ['money may be going back, wallet frozen'] },
+    log: ['money may be going back, wallet frozen'],
   },
   EvidenceDue: {
     severity: 'page',
@@ -186,7 +180,7 @@ export const payments = {
     ends: 'the dispute is decided: then hold or freeze end automatically',
     access: ['ops', 'provider'],
     inStatus: true,
-    log: { source: 'services/payments', lines: ['dispute is lost unless it is answered in time'] },
+    log: ['dispute is lost unless it is answered in time'],
   },
   DisputeAmbiguous: {
     severity: 'ticket',
@@ -194,7 +188,7 @@ export const payments = {
       "The payment was paid more than once, and the dispute names only the payment, so all its charges are in doubt. Find the charge in the provider's dashboard (by amount, time or payer), then `review charge <dispute> <charge>`; `review show <payment>` lists the charges.",
     ends: 'the dispute is won, or its charge is known',
     access: ['ops', 'provider'],
-    log: { source: 'services/payments', lines: ['dispute of one of several charges'] },
+    log: ['dispute of one of several charges'],
   },
   FreezeFailed: {
     severity: 'page',
@@ -202,7 +196,7 @@ export const payments = {
       '`dc logs chain-relayer` has the reason. Once it is gone, `wallets freeze <wallet>` orders the freeze again; if the wallet is to be free, `wallets unfreeze <wallet>` then orders that. Never sign it with the key of a lane, which blocks the lane.',
     ends: null,
     access: ['host', 'ops'],
-    log: { source: 'services/payments', lines: ['wallet freeze or unfreeze failed'] },
+    log: ['wallet freeze or unfreeze failed'],
   },
   WebhookObjectMissing: {
     severity: 'ticket',
@@ -210,7 +204,7 @@ export const payments = {
       "A refund or dispute that cannot be fetched names a payment of ours, so that its hold goes on or its wallet is frozen. Look the object up in the provider's dashboard, and resend its webhook there. If it does not exist, `wallets clear <wallet>`.",
     ends: 'the object can be fetched',
     access: ['provider', 'ops'],
-    log: { source: 'services/payments', lines: ['webhook object not found at provider'] },
+    log: ['webhook object not found at provider'],
   },
   WebhookUnknown: {
     severity: 'ticket',
@@ -218,35 +212,25 @@ export const payments = {
       "No service handles this event. Find its object in the provider's dashboard: if it moves money, decide there; then end the subscription of the topic, or add its family to `delivery.ts`.",
     ends: null,
     access: ['provider', 'code'],
-    log: { source: 'services/payments', lines: ['unknown webhook event recorded'] },
+    log: ['unknown webhook event recorded'],
   },
   PaymentUnmatched: {
     severity: 'ticket',
     steps: "Find the object of `payments.anomalies` in the provider's dashboard; add a new status to `mapping.ts`.",
     ends: null,
     access: ['provider', 'code'],
-    log: {
-      source: 'services/payments',
-      lines: [
-        'charge does not match any payment',
-        'provider transaction does not match any payment',
-        'unclear report from provider',
-      ],
-    },
+    log: [
+      'charge does not match any payment',
+      'provider transaction does not match any payment',
+      'unclear report from provider',
+    ],
   },
   PaymentRefusedByProvider: {
     severity: 'page',
     steps: 'Wrong key or account, or missing permission or channel: see the code in the line before.',
     ends: null,
     access: ['host', 'provider'],
-    log: {
-      source: 'services/payments',
-      lines: [
-        'provider refused lookup of our object',
-        'checkout not found at provider',
-        'checkout refused by provider',
-      ],
-    },
+    log: ['provider refused lookup of our object', 'checkout not found at provider', 'checkout refused by provider'],
   },
   LateRateMissing: {
     severity: 'ticket',
@@ -254,13 +238,13 @@ export const payments = {
     command: 'bus micro stats pricing --json',
     ends: 'there is a rate',
     access: ['host'],
-    log: { source: 'services/payments', lines: ['late payment has no exchange rate yet'] },
+    log: ['late payment has no exchange rate yet'],
   },
   PaymentUnknownOnChain: {
     severity: 'page',
     steps: 'Wrong contract, two environments on one bus, or too old a backup.',
     ends: null,
     access: ['host', 'owner'],
-    log: { source: 'services/payments', lines: ['hold not found on chain', 'relayer report for unknown payment'] },
+    log: ['hold not found on chain', 'relayer report for unknown payment'],
   },
 } as const satisfies Alerts

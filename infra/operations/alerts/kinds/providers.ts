@@ -45,7 +45,7 @@ export const providers = {
     ends: 'the sources agree on a recent rate, or an operator releases a jump',
     access: ['host'],
     inStatus: true,
-    log: { source: 'services/pricing', lines: ['no rate to quote'] },
+    log: ['no rate to quote'],
     rule: {
       summary: 'No usable rate for {{ $labels.pair }}',
       expr: 'max by (pair) (ausd_rate_usable) == 0',
@@ -75,13 +75,13 @@ export const providers = {
     ends: 'the list is read',
     access: ['provider', 'host'],
     inStatus: true,
-    log: { source: 'shared', lines: ['provider transaction list incomplete'] },
+    log: ['provider transaction list incomplete'],
   },
   ProviderRejects: {
     severity: 'page',
     steps: 'See its code: key, permission or IP allow-list.',
     ends: 'the provider accepts our requests',
     access: ['provider', 'host'],
-    log: { source: 'shared', lines: ['provider rejected request'] },
+    log: ['provider rejected request'],
   },
 } as const satisfies Alerts

@@ -157,14 +157,14 @@ export const services = {
       "By `aheadMs` against this process. Set the server's clock right (NTP), or do nothing if it is right now: `select now()`. Breaks, alerts and refusals (expired quotes) since the first such line may be due to it, also those that accuse a key: act on none of them until `reconcile` has run twice with the right clock. Checkpoints, leases and checks of the time ahead are taken as unknown and done again. If every process logs it but the server's clock was right, the machines stood still.",
     ends: null,
     access: ['host', 'ops'],
-    log: { source: 'shared', lines: ['clock of Postgres was set'] },
+    log: ['clock of Postgres was set'],
   },
   PruningFails: {
     severity: 'ticket',
     steps: 'See `err`; tables grow until it is fixed.',
     ends: 'a round removes the old rows again',
     access: ['host'],
-    log: { source: 'infra/operations', lines: ['pruning failed'] },
+    log: ['pruning failed'],
   },
   Paused: {
     severity: 'ticket',

@@ -24,10 +24,7 @@ export const users = {
     ends: 'the flag is final on the chain',
     access: ['host', 'ops'],
     inStatus: true,
-    log: {
-      source: 'services/gateway',
-      lines: ['verified flag not set on chain', 'native coin drip failed', 'identity order unanswered, giving up'],
-    },
+    log: ['verified flag not set on chain', 'native coin drip failed', 'identity order unanswered, giving up'],
   },
   SecondWallet: {
     severity: 'ticket',
@@ -42,7 +39,7 @@ export const users = {
     steps: 'Its record was deleted, or the key is of another account. Verify the user again.',
     ends: null,
     access: ['identity'],
-    log: { source: 'services/gateway', lines: ['verified wallet unknown to identity provider'] },
+    log: ['verified wallet unknown to identity provider'],
   },
   IdentityDeleted: {
     severity: 'ticket',
@@ -50,7 +47,7 @@ export const users = {
       'The wallet owes or has defaulted, and the provider no longer recognises the borrower, who could begin a second record. Ask the provider to restore the applicant or to block the borrower. If the user asked the provider for the deletion, tell them that their data is needed for the claim.',
     ends: null,
     access: ['identity'],
-    log: { source: 'services/gateway', lines: ['identity deleted at provider despite a claim'] },
+    log: ['identity deleted at provider despite a claim'],
   },
   IdentityWebhookUnused: {
     severity: 'ticket',
@@ -58,7 +55,7 @@ export const users = {
       '`kind` gives the cause: an unreadable event (`detail` says why), or one of an identity provider that is not configured.',
     ends: null,
     access: ['identity', 'host'],
-    log: { source: 'services/gateway', lines: ['identity webhook not applied'] },
+    log: ['identity webhook not applied'],
   },
   RemindersUnsent: {
     severity: 'ticket',
@@ -66,6 +63,6 @@ export const users = {
       'Check indexer-reader and chain-relayer: without them no date is known. A reminder that is no longer true is left out afterwards.',
     ends: 'a round of reminders is sent',
     access: ['host'],
-    log: { source: 'services/gateway', lines: ['reminders of due debts not sent'] },
+    log: ['reminders of due debts not sent'],
   },
 } as const satisfies Alerts
