@@ -265,6 +265,8 @@ export function endsOf(plan: Plan, { requires }: Pick<Fate, 'requires'>): readon
     case 'settlement': {
       const whole = paidEnds[plan.kind]
       if (plan.pays === 'never') return ['expired', 'awaiting_payment']
+      // Money of a cancelled checkout is held to the limits anew.
+      if (plan.pays.endsWith('cancelling')) return [whole, 'review']
       if (plan.pays === 'too little') return [plan.kind === 'topup' ? 'review' : whole]
       if (plan.pays === 'too much' || plan.pays === 'twice') return ['review']
       if (requires.money === 'gone') return ['revoked', 'refunded', 'review']

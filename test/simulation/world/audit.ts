@@ -91,7 +91,8 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const said = bookedOf(world.rows, paymentsJournal, row.id)
   if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
   const ends = requiredOf(around, row, paid)
-  if (ends && !ends.includes(row.state)) say(`"${around.fates.get(own!.id)!.fate.name}" requires ${ends.join(' or ')}, reason ${row.reason}`)
+  if (ends && !ends.includes(row.state))
+    say(`"${around.fates.get(own!.id)!.fate.name}" requires ${ends.join(' or ')}, reason ${row.reason}`)
   const isAtStake = isWalletAtStake(around, row)
   if (isAtStake && row.lostHold !== 'frozen') say('may be going back, and its wallet is not frozen for it')
   if (!isAtStake && row.lostHold === 'frozen') say('is not going back, and its wallet is frozen for it')
@@ -106,6 +107,8 @@ function requiredOf({ fates }: Surroundings, row: PaymentRow, paid: readonly Pay
   const [charge] = paid
   const befallen = charge && fates.get(charge.id)
   if (row.kind !== 'topup' || paid.length !== 1 || !charge || !befallen?.isPlayed) return undefined
+  // Money of a cancelled checkout is held to the limits anew, and a frozen wallet has none.
+  if (row.reason === 'excess_refused') return ['review']
   const isPlain = charge.capturedMinor === row.fiatMinor && charge.sender === undefined
   return isPlain ? endsOf(topup(), befallen.fate) : undefined
 }

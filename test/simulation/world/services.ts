@@ -55,7 +55,7 @@ const logOf = ({ world }: Surroundings, process: Process): Log => {
     if (message === 'operation done by a foreign transaction') world.saw('a transfer was submitted by a third party')
     if (world.story) world.tell(`${process.name} logs: ${message}${causeOf(fields)}`)
   }
-  return { trace: write, debug: () => {}, info: write, warn: write, error: write } as never
+  return { trace: write, debug: () => {}, info: write, warn: write, error: write, alarm: write } as never
 }
 
 export function commonOf(around: Surroundings, process: Process) {

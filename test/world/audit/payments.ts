@@ -186,7 +186,8 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   const { id, netMicro, losses, state, deed, capturedMinor, backMinor } = judged
   const isPart = backMinor > 0n
   const isUndone = deed ? cameBack(deed) : false
-  const isReviewed = (isPart || isUndone) && state.status === 'review'
+  const isRefused = state.status === 'review' && state.reason === 'excess_refused'
+  const isReviewed = (isPart || isUndone || isRefused) && state.status === 'review'
   if (!['credited', 'repaid'].includes(state.status) && !isReviewed)
     return void ledger.find(`${words} was paid and not credited`)
   ledger.count(isPart ? 'payments reversed in part' : 'payments completed')
@@ -197,6 +198,7 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   noteUndone(judged)
   if (isPart) noteLoss(losses, state, { id, words, micro: -keptMicro })
   else if (keptMicro < 0n) ledger.find(`${words} has ${netMicro} instead of ${dueMicro}`)
+  if (isRefused && netMicro === 0n) return void ledger.wait(id, `${words} was refused by the limits`)
   if (keptMicro <= 0n) return
   const kept = { words: `${words} has ${netMicro} of ${dueMicro}`, micro: keptMicro }
   // A late checkout, also a cancelled one, is credited at the worse of two rates, so the difference may not be a recovery.
