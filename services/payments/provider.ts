@@ -2,6 +2,7 @@ import type { ChannelKind } from '#shared/messages/activity'
 import type { PersonName } from '#shared/messages/identity'
 import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
+import type { TopupFeesMetadata } from '#shared/money/topup-fee'
 import type { ProviderRefusal } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 
@@ -9,7 +10,7 @@ import type { Listed } from '#shared/provider/transactions'
  * Our promise, stored in the checkout's metadata, which only we can read. If our row is lost with a disk, the
  * metadata identifies the wallet and the value of the money.
  */
-export type Promised = {
+export type Promised = TopupFeesMetadata & {
   readonly kind: string
   readonly method?: string
   readonly wallet: string
@@ -18,8 +19,6 @@ export type Promised = {
   readonly rate: string
   /** Spread in basis points; omitted if zero. */
   readonly spread?: string
-  /** Fees of a top-up by channel; omitted without fees. */
-  readonly fees?: string
   readonly ausd: string
 }
 

@@ -30,7 +30,7 @@ const PaymentResult = Type.Object(
   },
   {
     title: 'PaymentResult',
-    description: 'An open checkout: amount charged and its value in AUSD.',
+    description: 'An open checkout: amount charged and its value in AUSD, before the fee of a top-up.',
   },
 )
 

@@ -9,6 +9,8 @@ import {
   topupFeeFloor,
   topupFeesField,
   topupFeesFrom,
+  topupFeesMetadata,
+  topupFeesOfMetadata,
   topupFeesText,
   wireTopupFees,
 } from './topup-fee'
@@ -99,10 +101,13 @@ describe('the fees of top-ups', () => {
     expect(() => parse(raw)).toThrow()
   })
 
-  test('are the same after a message and after a row', () => {
+  test('are the same after a message, after a row and after the metadata of a checkout', () => {
     expect(quotedTopupFees(wireTopupFees(fees))).toEqual(fees)
     expect(topupFeesFrom(topupFeesText(fees))).toEqual(fees)
     expect(topupFeesFrom('')).toEqual([])
+    const metadata: Record<string, string> = topupFeesMetadata(fees)
+    expect(metadata).toEqual({ fee_bank: '4440+0', fee_qr: '0+70', fee_card: '2220+322' })
+    expect(topupFeesOfMetadata((name) => metadata[name] ?? '')).toEqual(fees)
     expect(quotedTopupFees(undefined)).toEqual([])
   })
 

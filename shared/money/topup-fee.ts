@@ -46,6 +46,21 @@ export const topupFeesText = (fees: TopupFees): string =>
 /** Reads fees that `topupFeesText` has written. Throws for any other text. */
 export const topupFeesFrom = (text: string): TopupFees => inOrder(text === '' ? [] : text.split(',').map(feeOfChannel))
 
+/**
+ * Returns the fees as entries of the metadata of a checkout, such as `fee_qr: '0+70'`: the provider refuses a value of more than 80
+ * characters, which the fees of all channels have together.
+ */
+export const topupFeesMetadata = (fees: TopupFees): TopupFeesMetadata =>
+  Object.fromEntries(fees.map(({ channel, ...fee }) => [`fee_${channel}`, feeText(fee)]))
+export type TopupFeesMetadata = { readonly [entry in `fee_${FeeChannel}`]?: string }
+
+/** Reads fees that `topupFeesMetadata` has written. `wordOf` returns an entry, or an empty text if there is none. */
+export const topupFeesOfMetadata = (wordOf: (name: string) => string): TopupFees =>
+  feeChannels.flatMap((channel) => {
+    const fee = wordOf(`fee_${channel}`)
+    return fee === '' ? [] : [{ channel, ...feeOfText(fee) }]
+  })
+
 function feeOfChannel(text: string): TopupFees[number] {
   const [name, fee = ''] = text.split('=')
   const channel = feeChannels.find((known) => known === name)

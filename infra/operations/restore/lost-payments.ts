@@ -3,7 +3,7 @@ import { idFor } from '#shared/ids'
 import { type Fiat, money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 import { toAusdFloor } from '#shared/money/rate'
-import { topupFeeFloor, topupFeesFrom } from '#shared/money/topup-fee'
+import { topupFeeFloor, topupFeesFrom, topupFeesOfMetadata, topupFeesText } from '#shared/money/topup-fee'
 import type { PromisedPayment } from './known'
 import type { ListedMoney } from './provider'
 import {
@@ -130,7 +130,7 @@ async function fromCheckout(
     ausd_micro: BigInt(wordOf(words, 'ausd')),
     rate_minor_per_usd: BigInt(wordOf(words, 'rate')),
     spread_bps: BigInt(wordOf(words, 'spread') || 0),
-    topup_fees: wordOf(words, 'fees') || null,
+    topup_fees: topupFeesText(topupFeesOfMetadata((name) => wordOf(words, name))) || null,
     quote_id: wordOf(words, 'quote_id'),
     request_fingerprint: wordOf(words, 'request_fingerprint'),
     checkout_id: session.payment_session_id,

@@ -172,6 +172,7 @@ describe('a payment without a row', () => {
 
 // Rp 50,000 at Rp 16,250, less Rp 350 by QR or Rp 3,830 by card.
 const fees = 'qr=0+70,card=2220+322'
+const feeWords = { fee_qr: '0+70', fee_card: '2220+322' }
 const afterFee = { fee_minor: 350n, ausd_micro: 3_055_384n, promised_micro: 3_076_923n }
 
 describe('a top-up with fees whose credit is on the chain', () => {
@@ -179,7 +180,7 @@ describe('a top-up with fees whose credit is on the chain', () => {
   const charged = { ...afterFee, state: 'paid', onchain_micro: 3_055_384n }
 
   test('is restored without a row by the fee that explains the credit', async () => {
-    const given = { session: session({ ...words, fees }), bus: { checkouts }, lanes }
+    const given = { session: session({ ...words, ...feeWords }), bus: { checkouts }, lanes }
     const found = await findPayments(worldOf({ ...given, listed: paid }))
     expect(found.rows).toMatchObject([{ ...charged, topup_fees: fees, fiat_minor: 50_000n }])
     expect(found.undecided).toEqual([])
@@ -194,7 +195,7 @@ describe('a top-up with fees whose credit is on the chain', () => {
   })
 
   test('needs a decision if no fee explains the credit', async () => {
-    const given = { session: session({ ...words, fees }), bus: { checkouts }, lanes: laneWith(credit) }
+    const given = { session: session({ ...words, ...feeWords }), bus: { checkouts }, lanes: laneWith(credit) }
     const found = await findPayments(worldOf({ ...given, listed: paid }))
     expect(found.rows).toMatchObject([{ ausd_micro: 3_076_923n, onchain_micro: 3_000_000n }])
     expect(found.undecided).toHaveLength(1)

@@ -2,6 +2,7 @@ import { askOr } from '#platform/bus/ask'
 import { failpoint } from '#platform/failpoint'
 import { VerifiedName } from '#shared/messages/identity'
 import { money } from '#shared/money/money'
+import { topupFeesFrom, topupFeesMetadata } from '#shared/money/topup-fee'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { nextCheck } from '../decide'
@@ -88,7 +89,7 @@ async function askForCheckout(context: Context, payment: PaymentRow, payer: Paye
         request_fingerprint: payment.requestFingerprint,
         rate: payment.rateMinorPerUsd.toString(),
         ...(payment.spreadBps > 0 ? { spread: String(payment.spreadBps) } : {}),
-        ...(payment.topupFees !== null ? { fees: payment.topupFees } : {}),
+        ...topupFeesMetadata(topupFeesFrom(payment.topupFees ?? '')),
         ausd: payment.ausdMicro.toString(),
       },
     })

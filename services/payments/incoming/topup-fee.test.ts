@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { feeChannels, type QuotedTopupFees } from '#shared/money/topup-fee'
 import { booksOf } from '../ledger/test-support'
 import { newWallet, openFixture } from '../test-support'
 
@@ -17,9 +18,9 @@ const fees = [
   { channel: 'card', fixed: '2220', bps: 322 },
 ] as const
 
-function quoteWithFees(): string {
+function quoteWithFees(named: QuotedTopupFees = fees): string {
   const quoteId = fixture.quote()
-  fixture.quotes.get(quoteId)!.topupFees = fees
+  fixture.quotes.get(quoteId)!.topupFees = named
   return quoteId
 }
 /** Opens a top-up of Rp 100,000, which are worth 6.153846 AUSD before the fee. */
@@ -89,8 +90,14 @@ describe('a top-up whose quote has fees', () => {
     const id = await open()
     const sessions = (await fixture.control('book')).sessions! as Record<string, unknown>[]
     expect(sessions.find(({ reference_id }) => reference_id === id)).toMatchObject({
-      metadata: { fees: 'bank=4440+0,qr=0+70,card=2220+322', ausd: '6153846' },
+      metadata: { fee_bank: '4440+0', fee_qr: '0+70', fee_card: '2220+322', ausd: '6153846' },
     })
+  })
+
+  test('has a checkout also if every kind of channel has the highest fee, which are too many for one entry of metadata', async () => {
+    const highest = feeChannels.map((channel) => ({ channel, fixed: '8000', bps: 1_000 }))
+    const answer = await fixture.topup({ ...asked(), quoteId: quoteWithFees(highest) })
+    expect(answer.ok).toMatchObject({ fiat: '100000' })
   })
 
   test('keeps the fees that it was promised, whatever is set later', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { schemaReader } from '#platform/schema'
 import { money } from '#shared/money/money'
+import { feeChannels, topupFeesMetadata } from '#shared/money/topup-fee'
 import { parseExact } from '#shared/provider/answer'
 import type { Checkout, CheckoutOrder, RefundOrder } from '../../provider'
 import { chargeFrom, checkoutFrom, refundFrom, refundRequest, sessionRequest } from './mapping'
@@ -259,7 +260,9 @@ describe('the request for a Xendit session', () => {
   })
 
   test("describes the promise within the provider's limits: 20 of 80 characters", () => {
-    const { metadata } = sessionRequest(order, means)
+    const highest = feeChannels.map((channel) => ({ channel, fixedMinor: 8_000n, bps: 1_000n }))
+    const promised = { ...order.promised, method: 'bank', spread: '511', ...topupFeesMetadata(highest) }
+    const { metadata } = sessionRequest({ ...order, promised }, means)
     expect(Object.keys(metadata).length).toBeLessThanOrEqual(20)
     for (const value of Object.values(metadata)) expect(value.length).toBeLessThanOrEqual(80)
   })
