@@ -76,6 +76,28 @@ describe('GET /me/statement', () => {
     expect(statement.items[0]).not.toHaveProperty('refs')
   })
 
+  test('names the fee of a payment in the line of its event on the chain, also as CSV, and not where the money goes back', async () => {
+    const added = line('21', { kind: 'collateral_added', in: { collateral: '9' }, txHash, refs: [ref] })
+    const revoked = line('22', { kind: 'topup_revoked', out: { collateral: '9' }, txHash, refs: [ref] })
+    const charged = await fixtureOf({
+      ...replies,
+      'indexer.statement': okay({ until, opening: {}, items: [added, revoked] }),
+      'payments.statement': okay({ opening: {}, items: [line('20', { ...paid, fee: '350' })] }),
+    })
+    const read = async (format: string) => {
+      const headers = { authorization: await headerOf(ana) }
+      return charged.call('GET', `/me/statement${november}&format=${format}`, { headers })
+    }
+    const { items } = await (await read('json')).json()
+    expect(items.map(({ kind, fiat, fee }: StatementEntry) => [kind, fiat, fee])).toEqual([
+      ['collateral_added', '50000', '350'],
+      ['topup_revoked', '50000', undefined],
+      ['cashout', undefined, undefined],
+    ])
+    const [head, , first] = (await (await read('csv')).text()).split('\r\n')
+    expect(first!.split(',')[head!.split(',').indexOf('fee')]).toBe('350')
+  })
+
   test('reads every part for the wallet of the session, up to the newest final block', async () => {
     await get(`${november}&wallet=0x${'1'.repeat(40)}`)
     const from = '2026-11-01T00:00:00.000Z'

@@ -159,8 +159,10 @@ export function statementOf(
     const payment = byRef.get(event.refs[0] ?? '0x')
     if (!payment) return event
     named.add(payment)
-    const { id, pair, fiat } = payment
-    return { ...event, id, pair, fiat } as StatementEntry
+    const { id, pair, fiat, fee } = payment
+    // The line that takes collateral back names no fee, because none is charged for money that goes back.
+    const charged = fee !== undefined && event.kind === 'collateral_added' ? { fee } : {}
+    return { ...event, id, pair, fiat, ...charged } as StatementEntry
   })
   const rest = payments.items.filter((one) => !named.has(one) || isMoving(one))
   const items = [...events, ...rest, ...payouts.items].toSorted((left, right) =>
