@@ -301,6 +301,10 @@ export const earnedFeeFloor = ({ feeMinor, fiatMinor, refundedMinor }: EarningFa
   refundedMinor >= fiatMinor ? 0n : (feeMinor * (fiatMinor - refundedMinor)) / fiatMinor
 type EarningFacts = Pick<PaymentFacts, 'feeMinor' | 'fiatMinor' | 'refundedMinor'>
 
+/** Returns the fee as users see it. There is none without a fee, or once all of the money went back. */
+export const shownFee = ({ feeMinor, fiatMinor, refundedMinor }: EarningFacts): { fee?: string } =>
+  feeMinor > 0n && refundedMinor < fiatMinor ? { fee: feeMinor.toString() } : {}
+
 export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 
 export const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)

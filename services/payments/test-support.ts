@@ -29,6 +29,7 @@ import { payments } from './payment.table'
 import { openXendit } from './providers/xendit/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
+import { answerStatement } from './queries/statement'
 import { answerOperatorCommands } from './review/operator-commands'
 import { refundOrders } from './review/resolution.store'
 import { anomalies, outbox, pauses } from './schema.store'
@@ -257,6 +258,7 @@ export async function openFixture() {
     cancel: answerOf(answerCancellations(context)),
     activity: answerOf(answerActivity(context)),
     item: answerOf(answerItem(context)),
+    statement: answerOf(answerStatement(context)),
     limit: answerOf(answerLimit(context)),
     resolve: (paymentId: string, resolution: string, by = 'sari') =>
       command('payments.review.resolve', { paymentId, resolution, by }),

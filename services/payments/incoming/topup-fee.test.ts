@@ -139,8 +139,13 @@ describe('money of a top-up with a fee that goes back', () => {
     await fixture.control(`payments/${id}/refund`, { amount: 50_000 })
     await fixture.becomes(id, { state: 'revoking', leftMicro: 0n })
     await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'revoked' })
+    const { wallet } = await fixture.becomes(id, { state: 'revoked' })
     expect(await booked(id)).toEqual({})
+    // All of the money is back, so no fee is named any longer.
+    expect((await fixture.item({ wallet, id })).ok!.item).not.toHaveProperty('fee')
+    const period = { wallet, from: '2026-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' }
+    const statement = (await fixture.statement(period)).ok as unknown as { items: { fee?: string }[] }
+    for (const line of statement.items) expect(line).not.toHaveProperty('fee')
   })
 
   test('after the credit is owed by the wallet as it was credited, and earns no fee', async () => {
@@ -205,6 +210,20 @@ describe('a top-up with fees that an operator decides', () => {
     await fixture.resolve(id, 'refund')
     await fixture.recheck()
     expect(await fixture.orderedRefunds(id)).toMatchObject([{ minor: 80_000n }])
+  })
+
+  test('names no fee once a credit that failed was refunded', async () => {
+    const wallet = newWallet()
+    const id = await paid('QRIS', wallet)
+    await fixture.settle('credit', id, true)
+    await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    const [refund] = await fixture.orderedRefunds(id)
+    await fixture.control(`refunds/${refund!.refundId}/succeed`)
+    await fixture.becomes(id, { state: 'refunded' })
+    expect(await booked(id)).toEqual({})
+    expect((await fixture.item({ wallet, id })).ok!.item).not.toHaveProperty('fee')
   })
 })
 

@@ -9,7 +9,7 @@ import { listingAgeMs } from '#shared/provider/listing.store'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { countFrozen, sumMissing } from '../losses/refund.store'
-import { awaitsRate, limits, states } from '../payment'
+import { awaitsRate, limits, shownFee, states } from '../payment'
 import type { PaymentProvider } from '../provider'
 import { deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/treasury'
@@ -54,7 +54,7 @@ function entryOf(
     ...userMessages(payment, status),
     pair: payment.pair,
     fiat: payment.fiatMinor.toString(),
-    ...(payment.feeMinor > 0n ? { fee: payment.feeMinor.toString() } : {}),
+    ...shownFee(payment),
     ausd: payment.ausdMicro.toString(),
     ...(payment.method ? { method: payment.method } : {}),
     ...(channel ? { channel: kindOfChannel(channel), channelCode: channel } : {}),

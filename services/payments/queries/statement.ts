@@ -11,7 +11,7 @@ import {
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { givenUpItem } from '../ledger/book'
-import { refIdOf } from '../payment'
+import { refIdOf, shownFee } from '../payment'
 import { payments } from '../payment.table'
 import { journal } from '../schema.store'
 
@@ -35,7 +35,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   const isWithin = sql`${bookedAt} >= ${from}::timestamptz`
   const sum = (when: typeof isWithin) =>
     sql<string>`coalesce(sum(-${amount}) filter (where ${account} = 'promises' and ${when}), 0)::text`
-  const { id, kind, pair, fiatMinor, feeMinor, ausdMicro, refSequence } = payments
+  const { id, kind, pair, fiatMinor, feeMinor, refundedMinor, ausdMicro, refSequence } = payments
   return database.read((db) =>
     db
       .select({
@@ -44,6 +44,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
         pair,
         fiatMinor,
         feeMinor,
+        refundedMinor,
         ausdMicro,
         refSequence,
         at: sql<string | null>`max(${bookedAt}) filter (where ${isWithin})`,
@@ -68,7 +69,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
 type BookedStep = Awaited<ReturnType<typeof findBooked>>[number]
 
 function entryOf(payment: BookedStep): StatementEntry {
-  const { id, kind, pair, fiatMinor, feeMinor, ausdMicro, refSequence, at } = payment
+  const { id, kind, pair, fiatMinor, ausdMicro, refSequence, at } = payment
   const moved = BigInt(payment.moved)
   const change = (micro: bigint): StatementChange => (micro > 0n ? { inFlight: String(micro) } : {})
   return {
@@ -77,7 +78,7 @@ function entryOf(payment: BookedStep): StatementEntry {
     id,
     pair,
     fiat: String(fiatMinor),
-    ...(feeMinor > 0n ? { fee: String(feeMinor) } : {}),
+    ...shownFee(payment),
     ausd: String(ausdMicro),
     in: change(moved),
     out: change(-moved),

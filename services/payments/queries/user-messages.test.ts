@@ -15,6 +15,7 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   pair: 'USD/IDR',
   fiatMinor: 50_000n,
   feeMinor: 0n,
+  refundedMinor: 0n,
   ausdMicro: 3_076_923n,
   method: 'qr',
   channel: 'QRIS',
