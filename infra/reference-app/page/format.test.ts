@@ -113,8 +113,8 @@ test('a payout is reduced by the fee of its quote, which is rounded up', () => {
 
 test('a top-up lists the fee and the AUSD of each channel of its checkout, and those without a fee together', () => {
   const quote = { pair: 'USD/IDR', rate: '16250' } as const
-  const free = { channel: null, fee: '0', ausd: '6153846' }
-  expect(topupFor('100000', quote, 'qr')).toEqual([free])
+  const free = { fee: '0', ausd: '6153846' }
+  expect(topupFor('100000', quote, 'qr')).toEqual([{ channel: 'any', ...free }])
   const topupFees = [
     { channel: 'qr', fixed: '0', bps: 70 },
     { channel: 'card', fixed: '2220', bps: 322 },
@@ -122,8 +122,10 @@ test('a top-up lists the fee and the AUSD of each channel of its checkout, and t
   const byQr = { channel: 'qr', fee: '700', ausd: '6110769' } as const
   const byCard = { channel: 'card', fee: '5440', ausd: '5819076' } as const
   const charged = { ...quote, topupFees: [...topupFees] }
-  expect(topupFor('100000', charged, 'bank')).toEqual([byQr, byCard, free])
+  expect(topupFor('100000', charged, 'bank')).toEqual([byQr, byCard, { channel: 'other', ...free }])
   expect(topupFor('100000', charged, 'card')).toEqual([byCard])
+  // A checkout for cards alone has no other channel, whatever fees the others have.
+  expect(topupFor('100000', { ...quote, topupFees: [topupFees[0]] }, 'card')).toEqual([{ channel: 'any', ...free }])
 })
 
 test('a duration is written in its largest whole unit', () => {

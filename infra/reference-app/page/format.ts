@@ -110,9 +110,9 @@ export function cashoutFor(
   return { fee: `${feeMinor}`, fiat: `${worthMinor > feeMinor ? worthMinor - feeMinor : 0n}` }
 }
 
-type TopupOffer = {
-  /** Channel of the checkout, or null for all those without a fee. */
-  readonly channel: (typeof feeChannels)[number] | null
+export type TopupOffer = {
+  /** Kind of channel, `other` for all those without a fee, or `any` if no channel of the checkout has one. */
+  readonly channel: (typeof feeChannels)[number] | 'other' | 'any'
   readonly fee: string
   readonly ausd: string
 }
@@ -129,7 +129,8 @@ export function topupFor(
     const fee = topupFeeFloor(BigInt(minor), channel, fees)
     return fee === 0n ? [] : [{ channel, fee: `${fee}`, ausd: ausdFor(`${BigInt(minor) - fee}`, quote) }]
   })
-  const free = { channel: null, fee: '0', ausd: ausdFor(minor, quote) }
+  const channel = charged.length === 0 ? 'any' : 'other'
+  const free = { channel, fee: '0', ausd: ausdFor(minor, quote) } as const
   return charged.length < offered.length ? [...charged, free] : charged
 }
 

@@ -2,7 +2,7 @@ import { okOf } from '#shared/client/client'
 import { channelTexts, receiptRows } from '#shared/language/receipt'
 import { localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
 import { choice, h } from '../dom'
-import { ausdFor, durationText, fiatFor, topupFor } from '../format'
+import { ausdFor, durationText, fiatFor, type TopupOffer, topupFor } from '../format'
 import { place, resume, step } from '../step'
 import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
@@ -32,18 +32,21 @@ export function topUpSection(app: ReferenceApp): PageSection {
     if (left !== undefined && BigInt(ausd) > BigInt(left))
       return { text: `${t.leftToTopUp}: ${money(app, left)}`, tone: 'bad' }
     const body = { amount: minor, method: method.read(), quoteId: quote.id }
+    // DuitNow has the fee of a bank transfer, which its payers would not expect.
+    const wordOf = (channel: keyof typeof channelTexts) =>
+      channelTexts[channel][language] + (channel === 'bank' && currency === 'MYR' ? ', DuitNow' : '')
+    const labelOf = (channel: TopupOffer['channel']) => {
+      if (channel === 'any') return t.youGet
+      return t.youGetBy(channel === 'other' ? t.otherwise : wordOf(channel))
+    }
     showOffer(app, offer, {
       quote,
       rows: [
         [t.youPay, money(app, minor, currency)],
-        ...topupFor(minor, quote, body.method).map(({ channel, fee, ausd }) =>
-          channel === null
-            ? ([quote.topupFees ? t.youGetBy(t.otherwise) : t.youGet, money(app, ausd)] as const)
-            : ([
-                t.youGetBy(channelTexts[channel][language]),
-                `${money(app, ausd)} (${receiptRows.fee[language]} ${money(app, fee, currency)})`,
-              ] as const),
-        ),
+        ...topupFor(minor, quote, body.method).map(({ channel, fee, ausd }) => {
+          const charged = fee === '0' ? '' : ` (${receiptRows.fee[language]} ${money(app, fee, currency)})`
+          return [labelOf(channel), `${money(app, ausd)}${charged}`] as const
+        }),
       ],
       label: t.openCheckout,
       note: body.method === 'card' ? t.hold(held) : undefined,
