@@ -36,6 +36,8 @@ describe('the configuration of pricing', () => {
     ['SPREADS_BPS', 'USD/MYR=231', /SPREADS_BPS must keep USD\/MYR below 512 at its widest/],
     ['SPREADS_BPS', 'USD/IDR=1,USD/MYR=0', /SPREADS_BPS may not exceed on USD\/IDR/],
     ['SPREADS_BPS', 'USD/IDR=1', /SPREADS_BPS may not exceed on USD\/IDR/],
+    ['SPREADS_BPS', 'USD/MYR=50=0', /SPREADS_BPS must name a pair and one value/],
+    ['SPREADS_BPS', 'USD/MYR=50,USD/MYR=0', /SPREADS_BPS must not name a pair twice/],
     [
       'RATE_HOLIDAYS',
       '2026-12-25,25-12-2026',
@@ -44,6 +46,11 @@ describe('the configuration of pricing', () => {
     ['RATE_HOLIDAYS', '2026-12-25;2026-12-26', /RATE_HOLIDAYS must list days of the calendar/],
     ['RATE_HOLIDAYS', '2027-02-29', /RATE_HOLIDAYS must list days of the calendar/],
     ['TOPUP_FEES', 'IDR:crypto=1+0', /TOPUP_FEES names a channel other than bank/],
+    [
+      'TOPUP_FEES',
+      'MYR:qr=0+70',
+      /TOPUP_FEES names qr for MYR, whose channels are bank, card, ewallet \(DuitNow is bank\)/,
+    ],
     ['TOPUP_FEES', 'MYR:bank=401+0', /TOPUP_FEES must be at most IDR 8000\+1000, MYR 400\+1000/],
     ['RATE_DEVIATION_SPREAD_FACTOR', 'x', /RATE_DEVIATION_SPREAD_FACTOR must/],
   ])('refuses %s=%s', (name, value, fault) => {

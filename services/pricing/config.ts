@@ -22,15 +22,18 @@ function perPair<T>(words: FieldText, read: (value: string) => T): Field<Readonl
   return {
     ...items,
     type: 'pair=value list',
-    parse: (raw) =>
-      new Map(
-        items.parse(raw).map((item) => {
-          const [name = '', value = ''] = item.split('=')
-          const pair = pairs.find((known) => known === name)
-          if (!pair) throw new Error(`names a pair other than ${pairs.join(', ')}`)
-          return [pair, read(value)] as const
-        }),
-      ),
+    parse: (raw) => {
+      const named = items.parse(raw).map((item) => {
+        const [name = '', value = '', ...more] = item.split('=')
+        const pair = pairs.find((known) => known === name)
+        if (!pair) throw new Error(`names a pair other than ${pairs.join(', ')}`)
+        if (more.length > 0) throw new Error('must name a pair and one value, e.g. USD/MYR=421')
+        return [pair, read(value)] as const
+      })
+      const values = new Map(named)
+      if (values.size < named.length) throw new Error('must not name a pair twice')
+      return values
+    },
   }
 }
 
@@ -233,8 +236,9 @@ export const fields = {
   }),
   TOPUP_FEES: topupFeesField({
     about:
-      'fees of top-ups by currency and kind of channel (bank, qr, card, ewallet, counter, paylater, direct_debit): a fixed amount in ' +
-      'whole rupiah or sen, and basis points of the amount paid; none: no fees; quotes of before a change end with it',
+      'fees of top-ups by currency and kind of channel (bank, qr, card, ewallet, counter, paylater, direct_debit; for MYR bank, ' +
+      'with DuitNow, card, ewallet): a fixed amount in whole rupiah or sen, and basis points of the amount paid; none: no fees; ' +
+      'quotes of before a change end with it',
   }),
   FRANKFURTER_URL: publicUrl(
     url({

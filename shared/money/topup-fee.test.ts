@@ -97,6 +97,12 @@ describe('the fees of top-ups', () => {
     'MYR:bank=401+0',
     'IDR:card=1+0,IDR:card=2+0',
     'none,IDR:card=1+0',
+    // A colon in the place of a comma.
+    'IDR:bank=4440+0:qr=0+70',
+    'IDR:card=1+0=2',
+    // Malaysia has no channel of these kinds: DuitNow is `bank`.
+    'MYR:qr=0+70',
+    'MYR:counter=1+0',
   ])('are not set as "%s"', (raw) => {
     expect(() => parse(raw)).toThrow()
   })

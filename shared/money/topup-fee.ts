@@ -9,6 +9,12 @@ import { fiatOf, type Pair, pairs } from '#shared/money/pair'
 export const feeChannels = channelKinds.filter((kind) => kind !== 'unknown')
 type FeeChannel = (typeof feeChannels)[number]
 
+/** Kinds of channels at the checkouts of a country. A fee of any other kind would be shown to its payers, but never charged. */
+export const channelsOf: Readonly<Record<Fiat, readonly FeeChannel[]>> = {
+  IDR: feeChannels,
+  MYR: ['bank', 'card', 'ewallet'],
+}
+
 /** Fees of the top-ups of a country, at most one for each kind of channel, in the order of the kinds; none of them is free. */
 export type TopupFees = readonly (Fee & { readonly channel: FeeChannel })[]
 
@@ -62,9 +68,10 @@ export const topupFeesOfMetadata = (wordOf: (name: string) => string): TopupFees
   })
 
 function feeOfChannel(text: string): TopupFees[number] {
-  const [name, fee = ''] = text.split('=')
+  const [name, fee = '', ...more] = text.split('=')
   const channel = feeChannels.find((known) => known === name)
-  if (!channel) throw new Error(`names a channel other than ${feeChannels.join(', ')}`)
+  if (!channel || more.length > 0)
+    throw new Error(`names a channel other than ${feeChannels.join(', ')}, or more than one`)
   return { channel, ...feeOfText(fee) }
 }
 
@@ -93,10 +100,14 @@ export const topupFeesField = ({ about }: { about: string }): Field<ReadonlyMap<
 })
 
 function read(item: string): { currency: Fiat; fee: TopupFees[number] } {
-  const [name, rest = ''] = item.split(':')
+  const [name, rest = '', ...more] = item.split(':')
   const currency = currencies.find((known) => known === name)
-  if (!currency) throw new Error(`must name ${currencies.join(' or ')} and a channel, e.g. IDR:card=2220+322`)
+  if (!currency || more.length > 0)
+    throw new Error(`must name ${currencies.join(' or ')} and a channel, e.g. IDR:card=2220+322`)
   const fee = feeOfChannel(rest)
+  const offered = channelsOf[currency]
+  if (!offered.includes(fee.channel))
+    throw new Error(`names ${fee.channel} for ${currency}, whose channels are ${offered.join(', ')} (DuitNow is bank)`)
   if (fee.fixedMinor > fixedMaxOf(currency) || fee.bps > bpsMax) throw new Error(`must be at most ${rangeText}`)
   return { currency, fee }
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { ChannelKind } from '#shared/messages/activity'
+import { column, countryBy } from '#shared/money/countries'
+import { channelsOf as feeChannelsOf } from '#shared/money/topup-fee'
 import { channelKind, knownChannels } from '../../../services/payments/providers/xendit/channel'
 import type { ChannelType } from './channel'
 import { channelsOf } from './channels'
@@ -20,6 +22,13 @@ const kindsOf: Readonly<Record<ChannelType, readonly ChannelKind[]>> = {
 test('payments knows the kind of every channel in a checkout of the sandbox', () => {
   const wrong = all.filter(({ code, type }) => !kindsOf[type].includes(channelKind(code)))
   expect(wrong).toEqual([])
+})
+
+test('fees of top-ups may be set for exactly the kinds of channels that the checkouts of a country have', () => {
+  for (const account of column('account')) {
+    const kinds = new Set(channelsOf[account].map(({ code }) => channelKind(code)))
+    expect<string[]>([...kinds].sort()).toEqual(feeChannelsOf[countryBy('account', account).currency].toSorted())
+  }
 })
 
 /** The provider documents no limits for the first, no checkout for the second, and no such service for the rest. */
