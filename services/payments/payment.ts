@@ -311,6 +311,12 @@ export const least = (left: bigint, right: bigint): bigint => (left < right ? le
 
 export const most = (left: bigint, right: bigint): bigint => (left > right ? left : right)
 
+/** Returns the AUSD (10⁻⁶) of a payment that the limits of top-ups count once its fee, if any, is known. */
+export const limitedMicro = (
+  { topupMicro }: { readonly topupMicro: bigint },
+  { feeMinor, ausdMicro }: Pick<PaymentFacts, 'feeMinor' | 'ausdMicro'>,
+): bigint => (feeMinor > 0n ? least(topupMicro, ausdMicro) : topupMicro)
+
 export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }): string =>
   refSequence === 0 ? id : `${id}.${refSequence}`
 

@@ -11,7 +11,7 @@ import { findReportsById, recordReport } from '../losses/refund.store'
 import { backOf, type ReportOrigin, voidId } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { endCancelled, expire, takeDecided, takeStep } from '../onchain/advance'
-import { awaitsRate, isOrderedByUs, isUnreceived, least, paymentIdFrom } from '../payment'
+import { awaitsRate, isOrderedByUs, isUnreceived, limitedMicro, paymentIdFrom } from '../payment'
 import {
   type Change,
   findByCheckout,
@@ -263,8 +263,8 @@ async function countPart(
     ...receipt.late,
     ...counted,
     ...(promisedMicro === null ? {} : { promisedMicro }),
-    // The limits of a day count the AUSD after the fee.
-    ...(counted.feeMinor > 0n ? { topupMicro: least(payment.topupMicro, counted.ausdMicro) } : {}),
+    // guard: the limits of a day count the AUSD after the fee
+    topupMicro: limitedMicro(payment, counted),
     paidMinor: (charge.paidMinor ?? counted.fiatMinor) - restMinor,
     refundAppliedMinor: counted.refundedMinor,
     overpaidMinor: payment.overpaidMinor + restMinor,

@@ -125,6 +125,40 @@ describe('a top-up whose quote has fees', () => {
   })
 })
 
+describe('the limits of a day count the AUSD of a top-up after its fee', () => {
+  const usedOf = async (wallet: `0x${string}`) =>
+    fixture.context.topupLimits.dayMicroMax - BigInt((await fixture.limit({ wallet })).ok!.left)
+
+  // guard: the limits of a day count the AUSD after the fee
+  test('if it is paid in time', async () => {
+    const wallet = newWallet()
+    await paid('QRIS', wallet)
+    expect(await usedOf(wallet)).toBe(6_110_769n)
+  })
+
+  test('if it is paid after its checkout ended, and a limit of all wallets admits it again', async () => {
+    Object.assign(fixture.context, { allDayMicroMax: 10n ** 15n })
+    const wallet = newWallet()
+    const id = await open(wallet)
+    await fixture.control(`sessions/${id}/expire`)
+    await fixture.becomes(id, { state: 'expired' })
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid', ausdMicro: 6_110_769n })
+    Object.assign(fixture.context, { allDayMicroMax: null })
+    expect(await usedOf(wallet)).toBe(6_110_769n)
+  })
+
+  test('if an operator credits it', async () => {
+    const wallet = newWallet()
+    const id = await open(wallet)
+    await pay(id, 'QRIS', { amount: 80_000 })
+    await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('4888615 micro-AUSD')
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await usedOf(wallet)).toBe(4_888_615n)
+  })
+})
+
 describe('money of a top-up with a fee that goes back', () => {
   test('during its hold takes back the credit and the fee, in proportion', async () => {
     const id = await paid('CARDS')

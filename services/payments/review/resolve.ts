@@ -15,7 +15,7 @@ import { findReports } from '../losses/refund.store'
 import { backOf, splitBack } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { takeStep } from '../onchain/advance'
-import { atLeastZero, orderedReference, refIdOf, remainderFloor } from '../payment'
+import { atLeastZero, limitedMicro, orderedReference, refIdOf, remainderFloor } from '../payment'
 import { findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { lateWorthFloor } from '../price'
@@ -148,6 +148,7 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
     { next: 'paid', ...reason },
     {
       ...set,
+      topupMicro: limitedMicro(payment, set),
       onchainMicro,
       recoveredMicro: payment.recoveredMicro + takenMicro,
       reason: null,

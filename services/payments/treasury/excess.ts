@@ -4,7 +4,7 @@ import { ChainAccount } from '#shared/messages/chain'
 import { dayStartMs } from '#shared/money/day'
 import { askOr, type Context } from '../context'
 import { isLate, type Receipt, reducedTo } from '../decide'
-import { atLeastZero, awaitsRate, isUnreceived, remainderFloor, uncountedStates } from '../payment'
+import { atLeastZero, awaitsRate, isUnreceived, limitedMicro, most, remainderFloor, uncountedStates } from '../payment'
 import type { Change } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { limitTopup } from '../price'
@@ -84,7 +84,7 @@ export async function admitExcess(
   const overMicro = atLeastZero(receipt.onchainMicro - owed)
   const topupMicro = isOfEarlierDay(payment, charge, nowMs)
     ? overMicro
-    : payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
+    : most(limitedMicro(payment, receipt.counted), overMicro)
   const moreMicro = topupMicro - admitted
   const moreOfAllMicro = leftItsRoom(context, payment) ? overMicro : moreMicro
   // guard: what exceeds a debt is held to the limits of top-ups
