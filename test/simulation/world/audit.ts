@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import type { Payment } from '#infra/sandbox/records'
 import { difference } from '#shared/ledger/position'
+import type { QuotedTopupFees } from '#shared/money/topup-fee'
 import { endsOf } from '#test/world/fates'
 import { topup } from '#test/world/people'
 import { messaging } from '../../../services/chain-relayer/schema.store'
@@ -64,12 +65,13 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const restMinor = isInPart ? own.capturedMinor - row.paidMinor! : 0n
   const goneMinor = own ? refundedOf(book, own) : 0n
   const ownGoneMinor = atLeastZero(goneMinor - restMinor)
-  const feeMinor = own ? feeOf(row, own.channelCode) : 0n
+  const feeMinor = own ? feeOf(row, own.channelCode, around.pricing.feesOf(row.quoteId)) : 0n
   const worth = own
     ? worthOf(row, { paidMinor: own.capturedMinor - restMinor, feeMinor, refundedMinor: ownGoneMinor })
     : 0n
-  if (onChain > 0n && row.feeMinor !== feeMinor) say(`paid a fee of ${row.feeMinor}, not ${feeMinor}`)
-  if (onChain > 0n && feeMinor > 0n) world.saw('a top-up paid a fee')
+  const isGiven = onChain + row.recoveredMicro > 0n
+  if (isGiven && row.feeMinor !== feeMinor) say(`paid a fee of ${row.feeMinor}, not ${feeMinor}`)
+  if (isGiven && feeMinor > 0n) world.saw('a top-up paid a fee')
   const isReversed = (world.rows.reversals.get(row.id)?.lostMicro ?? 0n) > 0n
   if (onChain + row.recoveredMicro > worth && !isReversed && row.writtenOffMicro === 0n)
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
@@ -121,11 +123,11 @@ function isWalletAtStake({ world }: Surroundings, row: PaymentRow): boolean {
   return stanceOf(row, reported) === 'freeze'
 }
 
-/** Returns the fee by the channel of the charge, from the text of the promise. */
-function feeOf({ kind, topupFees, fiatMinor }: PaymentRow, channelCode: string): bigint {
+/** Returns the fee that the quote named for the channel of the charge. */
+function feeOf({ kind, fiatMinor }: PaymentRow, channelCode: string, fees: QuotedTopupFees): bigint {
   const channel = { QRIS: 'qr', CARDS: 'card' }[channelCode]
-  const [, fixed = '0', bps = '0'] = new RegExp(`${channel}=(\\d+)\\+(\\d+)`).exec(topupFees ?? '') ?? []
-  return kind === 'topup' ? BigInt(fixed) + (fiatMinor * BigInt(bps)) / 10_000n : 0n
+  const fee = fees.find((one) => one.channel === channel)
+  return fee && kind === 'topup' ? BigInt(fee.fixed) + (fiatMinor * BigInt(fee.bps)) / 10_000n : 0n
 }
 
 type Money = Readonly<Record<'paidMinor' | 'feeMinor' | 'refundedMinor', bigint>>

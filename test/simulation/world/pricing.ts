@@ -42,6 +42,11 @@ export class Pricing {
     return id
   }
 
+  /** Returns the fees that a quote named, which the audit expects whatever the row of its payment says. */
+  feesOf(quoteId: string): QuotedTopupFees {
+    return this.#quotes.get(quoteId)?.topupFees ?? []
+  }
+
   find(quoteId: string, requestFingerprint: string): Answer<unknown> {
     const quote = this.#quotes.get(quoteId)
     if (!quote) return refuse('quote_unknown')
