@@ -15,7 +15,9 @@ let stack: Stack
 let outside: ExternalControls
 let person: Person
 beforeAll(async () => {
-  const pricing = { TOPUP_FEES: 'IDR:bank=4440+0,IDR:qr=0+70,IDR:card=2220+322,MYR:bank=120+0' }
+  // Every kind of channel in Indonesia has a fee, whose checkout has the most metadata.
+  const others = 'IDR:ewallet=0+167,IDR:counter=5550+0,IDR:paylater=0+222,IDR:direct_debit=0+211'
+  const pricing = { TOPUP_FEES: `IDR:bank=4440+0,IDR:qr=0+70,IDR:card=2220+322,${others},MYR:bank=120+0` }
   stack = await ownStack({ env: { pricing }, terms: { holdSeconds: 30, minCycleSeconds: 0 } })
   outside = outsideOf(stack.info)
   person = await verifiedUser(stack)
@@ -26,6 +28,10 @@ const fees = [
   { channel: 'bank', fixed: '4440', bps: 0 },
   { channel: 'qr', fixed: '0', bps: 70 },
   { channel: 'card', fixed: '2220', bps: 322 },
+  { channel: 'ewallet', fixed: '0', bps: 167 },
+  { channel: 'counter', fixed: '5550', bps: 0 },
+  { channel: 'paylater', fixed: '0', bps: 222 },
+  { channel: 'direct_debit', fixed: '0', bps: 211 },
 ] as const
 
 test('quote and configuration name the fees of top-ups before anything is ordered', async () => {
@@ -69,12 +75,33 @@ test('top-ups by QR, bank and card are credited less the fee of the channel, and
   await entryIn(person, whole, 'held')
   await outside.refund(whole)
   await entryIn(person, whole, 'revoked')
-  const free = worth(99_300n) + worth(5_560n) + left
+  const ringgit = await openCheckout(person, { pair: 'USD/MYR', amount: '1000' })
+  await outside.pay(ringgit.paymentId, 'DUITNOW_PAY')
+  const byDuitNow = await entryIn(person, ringgit.paymentId, 'credited')
+  expect(byDuitNow).toMatchObject({ fiat: '1000', fee: '120', channel: 'bank' })
+  const free = worth(99_300n) + worth(5_560n) + left + BigInt(byDuitNow.ausd)
   const me = await person.until('the end of the hold', (seen) => BigInt(seen.collateral.value) === free && seen)
   expect(me.collateral.pendingShares).toBe('0')
 
   const receipt = okOf(await person.api.receipt(qr))
   expect(receipt).toMatch(/Fee<\/th><td>Rp\s?700</)
+  expect(okOf(await person.api.receipt(whole))).not.toContain('Fee</th>')
+  const lines = await waitUntil('a statement with the revocation', async () => {
+    const { items } = okOf(await person.api.statement({}))
+    return items.some(({ id, kind }) => id === whole && kind === 'topup_revoked') && items
+  })
+  // Money that is back, all of it or a part, has no fee in the line that takes the collateral back.
+  const linesOf = (id: string) => lines.filter((one) => one.id === id).map(({ kind, fiat, fee }) => [kind, fiat, fee])
+  expect(linesOf(qr)).toEqual([['collateral_added', '100000', '700']])
+  expect(linesOf(bank)).toEqual([['collateral_added', '10000', '4440']])
+  expect(linesOf(part)).toEqual([
+    ['collateral_added', '100000', '5440'],
+    ['topup_revoked', '100000', undefined],
+  ])
+  expect(linesOf(whole)).toEqual([
+    ['collateral_added', '100000', undefined],
+    ['topup_revoked', '100000', undefined],
+  ])
   const traced = await operate(stack, 'trace', part)
   expect(traced.said).toContain('Rp 5,440')
 
@@ -88,4 +115,12 @@ test('top-ups by QR, bank and card are credited less the fee of the channel, and
     (one: Record<string, string>) => one.account === 'fees_earned' && one.asset === 'IDR',
   )
   expect(BigInt(earned.credits) - BigInt(earned.debits)).toBe(9_220n)
+  expect(sheet.said).toContain('MYR  earned 0.00 and 1.20 of fees')
+  const words = ['persons', 'exchanges', person.wallet, '--year', day.slice(0, 4), '--json']
+  const { exchanges } = JSON.parse((await operate(stack, ...words)).said)
+  const sumOf = (currency: string) =>
+    exchanges
+      .filter((one: Record<string, string>) => one.currency === currency)
+      .reduce((sum: number, one: Record<string, string>) => sum + Number(one.topup_fee), 0)
+  expect([sumOf('IDR'), sumOf('MYR')]).toEqual([9_220, 1.2])
 })
