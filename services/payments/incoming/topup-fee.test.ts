@@ -237,6 +237,31 @@ describe('a top-up with fees that an operator decides', () => {
     expect(row).toMatchObject({ feeMinor: 700n, ausdMicro: 6_110_769n, promisedMicro: 6_153_846n })
   })
 
+  test.each([
+    ['with a fee', fees, 5_841_176n],
+    ['without a fee', [fees[0]], 5_882_352n],
+  ])(
+    '%s keeps its value of late money, although the rate is better when its credit is ordered again',
+    async (_, named, ausdMicro) => {
+      // The sandbox's clock, by which money is late, does not follow the fixture's.
+      fixture.time.aheadMs = 0
+      const wallet = newWallet()
+      const id = (await fixture.topup({ ...asked(wallet), quoteId: quoteWithFees(named) })).ok!.paymentId
+      await fixture.cancel({ wallet, id, kind: 'topup' })
+      fixture.present.set('USD/IDR', '17000')
+      await pay(id, 'QRIS')
+      const late = { state: 'paid', lateRateMinorPerUsd: 17_000n, ausdMicro, onchainMicro: ausdMicro }
+      await fixture.becomes(id, late)
+      fixture.present.set('USD/IDR', '16500')
+      for (const refId of [id, `${id}.1`]) {
+        await fixture.settle('credit', refId, true)
+        await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
+        expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(`${ausdMicro} micro-AUSD`)
+        await fixture.becomes(id, late)
+      }
+    },
+  )
+
   test('gets all of its money back if it is refunded, without a fee', async () => {
     const id = await open()
     await pay(id, 'QRIS', { amount: 80_000 })

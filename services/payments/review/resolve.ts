@@ -132,7 +132,9 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
   if ('not' in counted) return { refused: counted.not }
   const reports = await findReports(tx, payment.providerPaymentId!)
   if (backOf(reports, payment.paidMinor!).isOpen) return stillOpen
-  const { rateMinorPerUsd, currency, kind } = payment
+  const { currency, kind } = payment
+  // Late money that was priced before keeps that rate, unless the current one is worse still.
+  const rateMinorPerUsd = payment.lateRateMinorPerUsd ?? payment.rateMinorPerUsd
   const price = { ...counted, rateMinorPerUsd, currency, kind }
   const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
   const set = { ...counted, ...late, promisedMicro: promisedOf(payment, counted, late) }
