@@ -292,6 +292,7 @@ export function beyondMinor(payment: BackFacts): bigint {
 /** Returns `beyondMinor` at the payment's rate (10⁻⁶ AUSD, rounded up), at which its fee bought nothing. */
 export function beyondCeil(payment: BackFacts): bigint {
   const { ausdMicro, fiatMinor, feeMinor } = payment
+  // guard: money that goes back beyond a payment is owed at the rate after the fee
   const boughtMinor = fiatMinor - feeMinor
   return (ausdMicro * beyondMinor(payment) + boughtMinor - 1n) / boughtMinor
 }

@@ -95,6 +95,7 @@ describe('the value of late money', () => {
   })
 })
 
+// guard: the fee of late money buys nothing
 test('late money with a fee is worth the rest after the fee', () => {
   const locked = { currency: 'IDR', fiatMinor: 100_000n, feeMinor: 700n, ausdMicro: 6_110_769n } as const
   const late = lateWorthFloor({ ...locked, kind: 'topup', rateMinorPerUsd: 16_250n }, 16_900n)

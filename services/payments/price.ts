@@ -133,6 +133,7 @@ export function lateWorthFloor(
   const { currency, fiatMinor, feeMinor, ausdMicro: promisedMicro } = locked
   const rate = { minorPerUsd: presentMinorPerUsd, currency }
   const late = { promisedMicro, lateRateMinorPerUsd: presentMinorPerUsd }
+  // guard: the fee of late money buys nothing
   const ausdMicro = toAusdFloor(money(fiatMinor - feeMinor, currency), rate).minor
   // The fiat amount of a settlement is rounded up, so a tiny one could be priced above its promise.
   if (ausdMicro > promisedMicro) return { ...late, ausdMicro: promisedMicro }

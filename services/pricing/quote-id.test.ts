@@ -31,6 +31,7 @@ describe('the id of a quote', () => {
     expect(readQuoteId(['the next', secret], id.toUpperCase())).toEqual(locked)
   })
 
+  // guard: a quote for money that comes in is signed with the fees of its top-ups
   test.each([
     ['any', 'USD/MYR', true],
     ['pay_in', 'USD/MYR', true],

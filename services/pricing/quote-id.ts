@@ -59,6 +59,7 @@ export function mintQuoteId(secret: string, lock: Lock, mark: number, fees = noF
 function prefixOf({ use, pair }: Pick<Lock, 'use' | 'pair'>, { cashoutFee, topupFees }: Fees): string {
   const prefix = use === 'pay_out' ? payOutPrefix : signedPrefix
   const ofCashouts = use === 'pay_in' || isFree(cashoutFee) ? '' : ` fee ${feeText(cashoutFee)}`
+  // guard: a quote for money that comes in is signed with the fees of its top-ups
   const ofTopups = use === 'pay_out' ? '' : topupFeesText(topupFees.get(pair) ?? noTopupFees)
   return `${prefix}${ofCashouts}${ofTopups && ` top-ups ${ofTopups}`}`
 }

@@ -125,6 +125,15 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     'await',
     "account ? 'closed' : await",
   ),
+  'a quote for money that comes in is signed with the fees of its top-ups': instead(
+    'topupFeesText(topupFees.get(pair) ?? noTopupFees)',
+    "''",
+  ),
+  'a top-up keeps the fees of its quote': instead('topupFeesText(quotedTopupFees(fees))', 'null'),
+  'a refund gives back its part of the fee': instead('earnedFeeFloor(payment)', 'payment.feeMinor'),
+  'the fee of late money buys nothing': instead(' - feeMinor', ''),
+  'money that goes back beyond a payment is owed at the rate after the fee': instead(' - feeMinor', ''),
+  'late money is priced again only at a worse rate': instead('payment.lateRateMinorPerUsd ?? ', ''),
   'a top-up that an operator credits pays its fee': instead(', channel)', ", 'unknown')"),
   'a late payment is credited at no better than the current rate': instead('isLate(payment, charge)', 'false'),
   'reversible payments are held, and so are those of unknown channels': instead(

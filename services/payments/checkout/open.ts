@@ -67,6 +67,7 @@ export async function findRate(
   const found = await askOr(context, QuoteFind, { quoteId, requestFingerprint, use: 'pay_in' }, 'rate_unavailable')
   if ('refused' in found) return found
   const { pair, rate, spreadBps, topupFees: fees } = found.ok
+  // guard: a top-up keeps the fees of its quote
   const topupFees = fees === undefined ? null : topupFeesText(quotedTopupFees(fees))
   return ok({ pair, rateMinorPerUsd: BigInt(rate), spreadBps, topupFees })
 }

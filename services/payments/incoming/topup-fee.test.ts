@@ -100,6 +100,7 @@ describe('a top-up whose quote has fees', () => {
     expect(answer.ok).toMatchObject({ fiat: '100000' })
   })
 
+  // guard: a top-up keeps the fees of its quote
   test('keeps the fees that it was promised, whatever is set later', async () => {
     const request = asked()
     const id = (await fixture.topup(request)).ok!.paymentId
@@ -237,6 +238,7 @@ describe('a top-up with fees that an operator decides', () => {
     expect(row).toMatchObject({ feeMinor: 700n, ausdMicro: 6_110_769n, promisedMicro: 6_153_846n })
   })
 
+  // guard: late money is priced again only at a worse rate
   test.each([
     ['with a fee', fees, 5_841_176n],
     ['without a fee', [fees[0]], 5_882_352n],

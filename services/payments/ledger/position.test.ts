@@ -277,6 +277,7 @@ describe('the fee of a top-up', () => {
     })
   })
 
+  // guard: a refund gives back its part of the fee
   test('goes back with a refund, in proportion and rounded down', () => {
     const back = row('topup', 'held', { ...charged, refundedMinor: 406_249n })
     expect(totals(back)).toMatchObject({ 'fees_earned IDR': -48_750n, 'exchange IDR': 48_750n - 1_218_751n })
@@ -290,6 +291,7 @@ describe('the fee of a top-up', () => {
     expect(totals(twice)).toMatchObject({ 'fees_earned IDR': -65_000n, 'suspense IDR': -1_625_000n })
   })
 
+  // guard: money that goes back beyond a payment is owed at the rate after the fee
   test('buys nothing, so money that goes back beyond the payment is owed at the rate of the rest', () => {
     const beyond = row('topup', 'credited', { ...charged, refundedMinor: 3_250_000n })
     // Rp 1,625,000 at 96 AUSD for Rp 1,560,000, and the 96 AUSD that were credited.

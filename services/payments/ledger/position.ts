@@ -58,6 +58,7 @@ function fiatLines(payment: BookedPayment): JournalLine[] {
   // Money that went back beyond the payment was exchanged for a claim on the wallet.
   const exchangedMinor = leftMinor - beyondMinor(payment)
   // The fee goes back with the money, in proportion.
+  // guard: a refund gives back its part of the fee
   const earnedMinor = isExchanged(payment) ? earnedFeeFloor(payment) : 0n
   return [
     { account: providerOf[account], asset: currency, amount: heldMinor },

@@ -134,6 +134,7 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
   if (backOf(reports, payment.paidMinor!).isOpen) return stillOpen
   const { currency, kind } = payment
   // Late money that was priced before keeps that rate, unless the current one is worse still.
+  // guard: late money is priced again only at a worse rate
   const rateMinorPerUsd = payment.lateRateMinorPerUsd ?? payment.rateMinorPerUsd
   const price = { ...counted, rateMinorPerUsd, currency, kind }
   const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
