@@ -71,12 +71,16 @@ export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   )
 }
 
-type Amounts = Pick<Item, 'fiat' | 'pair' | 'ausd'>
+type Amounts = Pick<Item, 'kind' | 'fiat' | 'pair' | 'ausd' | 'channel'>
 
 /** Returns the amounts of an item, that in local money first. */
-export const amountList = (app: ReferenceApp, { fiat, pair, ausd }: Amounts): string[] => [
-  ...(fiat && pair ? [money(app, fiat, fiatOf(pair))] : []),
-  money(app, ausd),
+export const amountList = (app: ReferenceApp, item: Amounts): string[] => [
+  ...(item.fiat && item.pair ? [money(app, item.fiat, fiatOf(item.pair))] : []),
+  ...(isBeforeFee(app, item) ? [] : [money(app, item.ausd)]),
 ]
+
+/** Returns true for a top-up that no channel was used for yet: its AUSD may be less by a fee. */
+const isBeforeFee = ({ config }: ReferenceApp, { kind, pair, channel }: Amounts): boolean =>
+  kind === 'topup' && channel === undefined && (config.quote.topupFees ?? []).some((fee) => fee.pair === pair)
 
 export const amountsOf = (app: ReferenceApp, item: Amounts) => amountList(app, item).join(' · ')
