@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { difference, unbalanced } from '#shared/ledger/position'
 import { lostMicro, waiverOf } from '../decide'
 import {
+  least,
   type PaymentKind,
   type PaymentState,
   paymentStates,
@@ -282,6 +283,30 @@ describe('the fee of a top-up', () => {
     const back = row('topup', 'held', { ...charged, refundedMinor: 406_249n })
     expect(totals(back)).toMatchObject({ 'fees_earned IDR': -48_750n, 'exchange IDR': 48_750n - 1_218_751n })
     expect(totals(row('topup', 'revoking', charged))).not.toHaveProperty('fees_earned IDR')
+  })
+
+  test('is never earned beyond itself, and given back to the last unit, however the money goes back in parts', () => {
+    const parts = fc.record({
+      fiatMinor: fc.bigInt({ min: 10n, max: 10n ** 12n }),
+      feePercent: fc.bigInt({ min: 0n, max: 90n }),
+      refunds: fc.array(fc.bigInt({ min: 1n, max: 10n ** 11n }), { maxLength: 6 }),
+    })
+    fc.assert(
+      fc.property(parts, ({ fiatMinor, feePercent, refunds }) => {
+        const feeMinor = (fiatMinor * feePercent) / 100n
+        let [refundedMinor, before] = [0n, feeMinor]
+        for (const refund of [0n, ...refunds, fiatMinor]) {
+          refundedMinor = least(refundedMinor + refund, fiatMinor)
+          const back = row('topup', 'held', { fiatMinor, paidMinor: fiatMinor, feeMinor, refundedMinor })
+          const earned = -(totals(back)['fees_earned IDR'] ?? 0n)
+          expect(earned <= before && earned >= 0n).toBe(true)
+          // Less than one unit of the fee's share of the money is given back too early.
+          expect(earned * fiatMinor + fiatMinor > feeMinor * (fiatMinor - refundedMinor)).toBe(true)
+          before = earned
+        }
+        expect(before).toBe(0n)
+      }),
+    )
   })
 
   test('is not earned while the money waits for a decision, nor from a second payment', () => {

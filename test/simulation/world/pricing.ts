@@ -42,7 +42,7 @@ export class Pricing {
     return id
   }
 
-  /** Returns the fees that a quote named, which the audit expects whatever the row of its payment says. */
+  /** Returns the fees of a quote. The audit expects them, because the row of a payment may be wrong. */
   feesOf(quoteId: string): QuotedTopupFees {
     return this.#quotes.get(quoteId)?.topupFees ?? []
   }
