@@ -162,6 +162,10 @@ export const refusals = {
     status: 400,
     message: 'The account number has the wrong number of digits for this bank.',
   },
+  bank_account_refused: {
+    status: 400,
+    message: 'We do not pay out to this bank account. Use another one, or contact support.',
+  },
   signature_invalid: {
     status: 400,
     message: 'authorization.signature is not a valid signature of this transfer by authorization.from',

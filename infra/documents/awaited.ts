@@ -112,10 +112,10 @@ export const awaited: readonly Awaited[] = [
     alarms: ['cash-out AUSD not taken', 'oldest operation pending too long'],
   },
   {
-    what: 'cash-out that an operator holds',
-    tables: ['payouts.payouts'],
+    what: 'cash-out that an operator holds, or whose bank account is refused',
+    tables: ['payouts.payouts', 'payouts.refused_accounts'],
     binds: 'the user’s AUSD, and rupiah at the provider',
-    ends: '`ops cashouts release` or `cancel`',
+    ends: '`ops cashouts release` or `cancel`; a refused account is first allowed by `ops accounts allow`',
     prolonged: 'operators',
     alarms: ['cash-out not ordered at provider'],
   },

@@ -42,6 +42,20 @@ export const personalData: readonly Personal[] = [
       'check is removed after a day.',
   },
   {
+    what: 'bank account that operators refuse: keyed hashes, bank',
+    places: [
+      'payouts.refused_accounts.account',
+      'payouts.refused_accounts.marks',
+      'payouts.refused_accounts.channel_code',
+      'payouts.account.find:account',
+      'payouts.account.refuse:account',
+    ],
+    why: 'A bank account used for fraud, or named by an authority, is not paid, whichever wallet asks.',
+    how:
+      'HMAC with a key outside the database; it names no wallet. Kept permanently, also after an erasure: the prevention of fraud ' +
+      'and an order of an authority outlast the account of the user, who could otherwise end a refusal by an erasure.',
+  },
+  {
     what: 'account check: verdict, and keyed hash of bank, number and name',
     places: ['payouts.account_checks.verdict', 'payouts.account_checks.request_mark'],
     why: 'A repeated check is recognised: it counts once and gets the same verdict.',
@@ -134,6 +148,7 @@ export const personalData: readonly Personal[] = [
       '*.owner',
       '*.said',
       '*.pauses.reason',
+      'payouts.refused_accounts.reason',
       'payments.resolutions.reason',
       'books.breaks.reason',
       'ops.commands.reason',

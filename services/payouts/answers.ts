@@ -7,6 +7,7 @@ import { answerLimit, answerPublicConfig } from './queries/public-config'
 import { answerStatement } from './queries/statement'
 import { answerPayoutsPause, openCashouts } from './request/open'
 import { answerOperatorCommands } from './request/operator-commands'
+import { answerRefusals } from './request/refusal'
 
 export const answersOf = (context: Context): Handler[] => [
   openCashouts(context),
@@ -19,5 +20,6 @@ export const answersOf = (context: Context): Handler[] => [
   answerOwed(context),
   answerPayoutsPause(context),
   ...answerOperatorCommands(context),
+  ...answerRefusals(context),
   answerErase(context),
 ]

@@ -13,7 +13,7 @@ import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { statesBefore } from '#platform/lifecycle'
-import { type CashoutState, lifecycle } from './cashout'
+import { type CashoutState, lifecycle, unpaidStates } from './cashout'
 import {
   type Cashout,
   cashouts,
@@ -25,6 +25,7 @@ import {
 } from './cashout.table'
 import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
+import { isRefusedAccount } from './request/refusal.store'
 import { pauses } from './schema.store'
 
 type Changes = PgUpdateSetSource<typeof cashouts>
@@ -110,13 +111,13 @@ const startOfDay = (of?: Asked): SQL =>
   of ? startOfDayInJakarta(sql`${of.createdAt.toISOString()}::timestamptz`) : midnightInJakarta
 
 /**
- * Does the same for a bank account over all wallets, on this day or on that of a cash-out. `marks`: its keyed hashes. What
- * a wallet's code has not yet let go counts only for its wallet, so that nobody can use up the limit of another person's
- * account.
+ * Does the same for a bank account over all wallets, on this day or on that of a cash-out, and returns whether operators
+ * refuse it. `marks`: its keyed hashes. What a wallet's code has not yet let go counts only for its wallet, so that nobody can
+ * use up the limit of another person's account.
  */
 export async function sumDayTo(tx: Tx, marks: readonly string[], of?: Asked) {
   const [row] = await tx
-    .select(totals)
+    .select({ ...totals, isRefused: isRefusedAccount(marks) })
     .from(cashouts)
     .where(and(isOneOf(cashouts.accountMark, marks), isOfDay(of), not(isUncertain)))
   return { ...row!, micro: BigInt(row!.micro) }
@@ -211,6 +212,33 @@ export async function moveCashout(
 
 export const recordCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
+
+/** Holds the cash-outs to a bank account whose payout is not ordered, for an operator who refuses the account. */
+export const holdUnpaidTo = (tx: Tx, marks: readonly string[]) =>
+  tx
+    .update(cashouts)
+    .set({ heldByOperator: true, holdRevision: sql`${cashouts.holdRevision} + 1` })
+    .where(
+      and(
+        isOneOf(cashouts.accountMark, marks),
+        inArray(cashouts.state, [...unpaidStates]),
+        not(cashouts.heldByOperator),
+      ),
+    )
+
+/** Lists the cash-outs to a bank account that an operator holds before their payout, and those whose payout is ordered. */
+export async function listUnpaidTo(tx: Tx, marks: readonly string[]) {
+  const { id, state, accountMark, heldByOperator, createdAt } = cashouts
+  const rows = await tx
+    .select({ id, state })
+    .from(cashouts)
+    .where(
+      and(isOneOf(accountMark, marks), or(eq(state, 'paying'), and(inArray(state, [...unpaidStates]), heldByOperator))),
+    )
+    .orderBy(asc(createdAt), asc(id))
+  const idsOf = (isPaying: boolean) => rows.filter((row) => (row.state === 'paying') === isPaying).map((row) => row.id)
+  return { held: idsOf(false), ordered: idsOf(true) }
+}
 
 /** Counts an attempt to pay. The caller has locked the row and passes it as `before`. */
 export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Promise<Cashout> {

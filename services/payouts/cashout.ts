@@ -56,7 +56,8 @@ export const limits: Limits<CashoutState> = {
   taken: {
     afterMs: 10 * minuteMs,
     alarm: 'cash-out not ordered at provider',
-    steps: '`dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
+    steps:
+      'If `ops trace` shows that an operator holds it, `cashouts release` or `cancel`. Otherwise `dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
     awaits: 'the payout to be submitted',
   },
   paying: {
@@ -75,6 +76,9 @@ export const limits: Limits<CashoutState> = {
   failed: { rests: 'no AUSD was taken; the relayer watches the signed transfer' },
   returned: { rests: 'the AUSD is back in the wallet' },
 }
+
+/** States before the payout is ordered. */
+export const unpaidStates: ReadonlySet<CashoutState> = new Set(['opening', 'taking', 'taken'])
 
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
 

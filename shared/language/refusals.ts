@@ -223,6 +223,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: 'Jumlah digit nomor rekening tidak sesuai untuk bank ini.',
     ms: 'Bilangan digit nombor akaun tidak sesuai untuk bank ini.',
   },
+  bank_account_refused: {
+    id: 'Kami tidak membayar ke rekening bank ini. Gunakan rekening lain, atau hubungi layanan pelanggan.',
+    ms: 'Kami tidak membuat bayaran ke akaun bank ini. Gunakan akaun lain, atau hubungi khidmat pelanggan.',
+  },
   signature_invalid: {
     id: 'authorization.signature bukan tanda tangan yang sah dari authorization.from untuk transfer ini',
     ms: 'authorization.signature bukan tandatangan yang sah daripada authorization.from untuk pindahan ini',

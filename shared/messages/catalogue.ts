@@ -72,6 +72,8 @@ export const questions: readonly Question[] = [
   payouts.PayoutsPause,
   payouts.CashoutHold,
   payouts.CashoutCancel,
+  payouts.AccountFind,
+  payouts.AccountRefuse,
   chain.ChainTerms,
   chain.ChainAccount,
   chain.ChainHold,

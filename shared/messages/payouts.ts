@@ -156,6 +156,46 @@ export const CashoutCancel = question('payouts.cashout.cancel', 'payouts', ['ops
   repeat: 'once by its key',
 })
 
+/** Bank account, named by bank and number, by one of its cash-outs, or by its name in the list of refused accounts. */
+const NamedAccount = Type.Union([
+  Type.Object({ payoutId: Uuid }),
+  Type.Object({ account: Type.String({ pattern: '^acc_[A-Za-z0-9_-]{43}$' }) }),
+  Type.Object({ channelCode: Bank.properties.channelCode, accountNumber: Bank.properties.accountNumber }),
+])
+
+/**
+ * Finds a bank account, and whether operators refuse it. Its name is a keyed hash, so that no number is recorded.
+ * `isRefused` means that the refusal recognises it under every present key; `isAllowed`, that no refusal stands.
+ */
+export const AccountFind = question('payouts.account.find', 'payouts', ['ops'], {
+  request: Type.Object({ of: NamedAccount }),
+  answer: Type.Union([
+    Type.Object({
+      account: Type.String(),
+      revision: Type.Integer({ minimum: 0 }),
+      isRefused: Type.Boolean(),
+      isAllowed: Type.Boolean(),
+    }),
+    Type.Object({ unknown: Type.String() }),
+  ]),
+  repeat: 'changes nothing',
+})
+
+/**
+ * Refuses a bank account, or allows it again. A cash-out to a refused account is refused when it is requested, and held if
+ * its payout is not ordered. Refused if `revision` has changed since the operator looked.
+ */
+export const AccountRefuse = question('payouts.account.refuse', 'payouts', ['ops'], {
+  request: Type.Object({
+    ...operatorCommandFields,
+    of: NamedAccount,
+    to: Type.Enum(['refused', 'allowed']),
+    revision: Type.Integer({ minimum: 0 }),
+  }),
+  answer: CommandOutcome,
+  repeat: 'once by its key',
+})
+
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })
 /** Announces that the AUSD is in the treasury, final on the chain. */
 export const PayoutTaken = event('payouts.taken', 'payouts', Fact)

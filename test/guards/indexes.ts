@@ -18,6 +18,7 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'payments.promise_parts_pkey': 'a sequence number; the rows are summed',
   'payments.pauses_pkey': 'a second row of a pause has no effect',
   'payouts.pauses_pkey': 'the same',
+  'payouts.refused_accounts_pkey': 'the refusal of a bank account, stored under the lock of the account',
   'chain_relayer.pauses_pkey': 'the same',
   'chain_relayer.giveback_request_pkey': 'a sequence number; the transfer is unique',
   'ops.commands_pkey': 'new for each command; the request is unique',

@@ -171,3 +171,26 @@ describe('ops doctor', () => {
     expect(said).not.toContain('Account ID has never')
   })
 })
+
+describe('a bank account that an operator refuses', () => {
+  const accountNumber = '900123456789'
+
+  test('gets no cash-out until it is allowed again, and no number is recorded', async () => {
+    const cashout = async () => person.post('/cashouts', await cashoutBody(stack, person, { accountNumber }))
+    const isRefused = ({ headers }: Reply) => headers.get('x-error-code') === 'bank_account_refused'
+    const first = await ops('accounts', 'refuse', 'ID_BCA', accountNumber, ...because)
+    expect(first.said).toMatch(/^acc_[\w-]{43} is refused$/)
+    const account = first.said.split(' ')[0]!
+    expect((await ops('accounts', 'refuse', account, ...because)).said).toContain('(already done by sari, ')
+    const refused = await answered(cashout, { meant: isRefused })
+    expect(refused.status).toBe(400)
+    expect(refused.body.error).toContain('Use another one')
+    expect((await ops('accounts', 'list')).said).toContain(`${account}  ID_BCA  refused by sari: ticket 12`)
+    expect((await ops('accounts', 'allow', account, ...because)).said).toBe(`${account} is allowed`)
+    expect((await answered(cashout, { meant: isRefused })).status).toBe(200)
+    expect(await ops('accounts', 'list')).toMatchObject({ code: 0, said: 'no refused bank accounts' })
+    const stored = await sql`select * from ops.commands c left join ops.outcomes o on o.command_id = c.id`
+    expect(stored.filter(({ verb }) => String(verb).startsWith('accounts'))).toHaveLength(2)
+    expect(JSON.stringify([stored, await sql`select * from payouts.refused_accounts`])).not.toContain(accountNumber)
+  })
+})

@@ -46,6 +46,8 @@ const notSimulated: Readonly<Record<string, readonly string[]>> = {
     'lastResolution',
     'uncountRequest',
   ],
+  'services/payouts/cashout.store.ts': ['holdUnpaidTo', 'listUnpaidTo'],
+  'services/payouts/request/refusal.store.ts': ['findRefusal', 'findRefusalNamed', 'storeRefusal'],
   'shared/platform/db/pause.store.ts': ['setPause'],
   // They read lists and metrics.
   'services/payments/queries/activity.store.ts': ['countPayments', 'listActivity', 'oldestPayments'],

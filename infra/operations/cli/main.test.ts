@@ -45,6 +45,10 @@ describe('wrong usage prints the usage and the error', () => {
     [['review', 'resolve', 'pay_1', 'keep', '--reason', 'why'], 'unknown decision: keep'],
     [['review', 'decide'], 'unknown command: decide'],
     [['wallets', 'clear', 'sari', '--reason', 'why'], 'expected a wallet: 0x and 40 hex digits'],
+    [
+      ['accounts', 'refuse', 'ID_BCA', '12x4567890', '--reason', 'why'],
+      /^name an account by a bank code [^1]*6 to 20 digits/,
+    ],
     [['unexplained', 'return', '0x12', '--reason', 'why'], /^0x12 is not a <transaction>:<log>/],
     [['unexplained', 'accept', transfer], '--reason is required'],
     [['report'], '--day is required, such as 2026-11-24'],

@@ -1,3 +1,4 @@
+import { accounts } from '#infra/operations/cli/accounts'
 import { books } from '#infra/operations/cli/books'
 import { cashouts } from '#infra/operations/cli/cashouts'
 import { asksForHelp, type Verb } from '#infra/operations/cli/command'
@@ -33,6 +34,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['dead-letters', deadLetters],
   ['wallets', wallets],
   ['cashouts', cashouts],
+  ['accounts', accounts],
   ['persons', persons],
   ['unexplained', unexplained],
   ['pause', pause],

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { NotAcceptable } from '#infra/operations/books/external/accept'
+import { listRefused, namedIn } from '#infra/operations/cli/accounts'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type ListedCommand, readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
 import { accepted, listUnexplained, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
+import { readRows } from '#infra/operations/health/rows'
+import { readCashouts } from '#infra/operations/timeline/cashouts'
+import { findRoots } from '#infra/operations/timeline/find'
 import { readWallet } from '#infra/operations/timeline/wallet'
 import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -87,6 +91,58 @@ test('ops trace shows the losses of a wallet without the needless repayment of a
     values ('pay_e', ${wallet}, 5000000, 0), ('pay_f', ${wallet}, 0, 3000000)`
   const { items } = await readWallet(sql, [wallet])
   expect(items?.[0]?.facts).toEqual({ owed: '5.000000 AUSD' })
+})
+
+describe('a refused bank account', () => {
+  const [refused, allowed, payoutId] = [`acc_${'r'.repeat(43)}`, `acc_${'a'.repeat(43)}`, crypto.randomUUID()]
+  const other = crypto.randomUUID()
+  beforeAll(async () => {
+    await sql`
+      insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id,
+        request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
+        bank_details_key_id, account_mark, held_by_operator)
+      select id, wallet, state, 1, 1, 1, id, 'f', wallet, id, '{}', 'ID_BCA', 'box', 'k', mark, state = 'taken'
+      from (values (${payoutId}, '0x7', 'taken', 'mark-2'), (${other}, '0x8', 'paid', 'mark-1'),
+        ('elsewhere', '0x8', 'paid', 'mark-3')) as made (id, wallet, state, mark)`
+    await sql`
+      insert into payouts.refused_accounts (account, marks, channel_code, since, revision, set_by, reason)
+      values (${refused}, '{mark-1,mark-2}', 'ID_BCA', now(), 1, 'olga', 'ticket 7'),
+        (${allowed}, '{mark-3}', 'ID_BCA', null, 2, 'olga', 'a mistake')`
+  })
+
+  test('ops accounts list shows each with its cash-outs under every key, and none that is allowed again', async () => {
+    expect(await listRefused(sql)).toMatchObject([
+      { account: refused, bank: 'ID_BCA', by: 'olga', reason: 'ticket 7', cashouts: 2, wallets: 2, held: [payoutId] },
+    ])
+  })
+
+  test('ops trace shows it with the cash-out, and finds its cash-outs by its name', async () => {
+    const { items = [], entries = [] } = await readCashouts(sql, [payoutId])
+    expect(items[0]?.facts).toMatchObject({
+      held: 'by an operator: cashouts release or cancel',
+      'refused account': refused,
+    })
+    expect(entries.map(({ says }) => says)).toContain('its bank account is refused by olga: ticket 7')
+    const noBus = () => Promise.reject(new Error('no bus'))
+    expect((await findRoots(sql, noBus, refused)).cashouts.toSorted()).toEqual([payoutId, other].toSorted())
+  })
+
+  test('ops status counts it, and the cash-outs that operators hold', async () => {
+    const { refusedAccounts, heldCashouts } = await readRows(sql)
+    expect({ refusedAccounts, heldCashouts }).toEqual({ refusedAccounts: 1, heldCashouts: 1 })
+  })
+
+  test.each([
+    [['ID_BCA', '1234567890'], { channelCode: 'ID_BCA', accountNumber: '1234567890' }],
+    [[payoutId], { payoutId }],
+    [[refused], { account: refused }],
+    [['ID_BCA', '12345'], undefined],
+    [['BCA', '1234567890'], undefined],
+    [['1234567890'], undefined],
+    [['acc_short'], undefined],
+  ])('the words %j name an account as %j', (words, named) => {
+    expect(namedIn(words)).toEqual(named as never)
+  })
 })
 
 test('ops reconcile explain records each new explanation of a break, and a repeated one once', async () => {

@@ -61,6 +61,8 @@ function asText(facts: SystemFacts, judged: Attention): string {
       row(`${what} ${state}`, String(count), ageText(oldestMs), sumsInWords(sums)),
     ),
     ...(facts.states.length === 0 ? ['nothing in progress'] : []),
+    ...(facts.heldCashouts > 0 ? [row('payouts held by operators', String(facts.heldCashouts))] : []),
+    ...(facts.refusedAccounts > 0 ? [row('bank accounts refused', String(facts.refusedAccounts))] : []),
     row(
       'treasury',
       orUnknown(treasury, (known) => moneyText(known.balanceMicro, 'AUSD')),

@@ -22,6 +22,8 @@ const fine: SystemFacts = {
   lanes: [{ address: '0xab', fault: null }],
   frozenWallets: 0,
   needlessRepayments: 0,
+  refusedAccounts: 0,
+  heldCashouts: 0,
   evidenceDue: { count: 0, leftMs: 0, paymentId: '' },
   secondWallets: 0,
   failedFlags: 0,

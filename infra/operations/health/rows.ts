@@ -7,6 +7,7 @@ import { listNeedless } from '#infra/operations/cli/wallets'
 import { operationMicro, predicate } from '#infra/operations/predicates'
 import { isOpen as isOpenOperation, operations } from '../../../services/chain-relayer/operations/operation.table'
 import { isOpen as isOpenPayment, payments, waitsSince } from '../../../services/payments/payment.table'
+import { unpaidStates } from '../../../services/payouts/cashout'
 import { cashouts, isOpen as isOpenCashout, owesAusd, owesFiat } from '../../../services/payouts/cashout.table'
 import { listPaused, type Paused } from './pauses'
 import { type ListAge, listsRead } from './provider-lists'
@@ -34,6 +35,9 @@ export type Rows = {
   paused: Paused[]
   frozenWallets: number
   needlessRepayments: number
+  /** Bank accounts that operators refuse, and cash-outs that they hold before the payout. */
+  refusedAccounts: number
+  heldCashouts: number
   /** Open disputes that wait for evidence. `leftMs` is the time until the first is lost, and `paymentId` its payment. */
   evidenceDue: { count: number; leftMs: number; paymentId: string }
   /** Number of wallets whose person has another wallet, without an operator's decision. */
@@ -80,9 +84,14 @@ export const readRows = (sql: Sql): Promise<Rows> =>
         coalesce((array_agg(payment_id order by evidence_due_at))[1], '') as "paymentId"
       from payments.refunds
       where next_check_at is not null and evidence_due_at is not null and status in ('pending', 'unknown')`
+    const [kept] = await tx<Pick<Rows, 'refusedAccounts' | 'heldCashouts'>[]>`
+      select (select count(*)::int from payouts.refused_accounts where since is not null) as "refusedAccounts",
+        (select count(*)::int from payouts.payouts where held_by_operator and state in ${tx([...unpaidStates])}
+          and ${predicate(tx, isOpenCashout(cashouts))}) as "heldCashouts"`
     const duplicates = await listDuplicates(tx)
     return {
       states,
+      ...kept!,
       books: books!,
       frozenWallets: frozen!.count,
       evidenceDue: evidence!,

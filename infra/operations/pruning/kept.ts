@@ -75,6 +75,11 @@ export const entries: readonly KeptEntry[] = [
     why: 'Counts against the daily limits of account checks.',
   },
   {
+    names: ['payouts.refused_accounts'],
+    growsWith: 'operator requests',
+    why: 'A bank account that an operator refused is not paid; the latest decision, and who made it.',
+  },
+  {
     names: ['payments.owed_to_cashouts', 'payments.listings', 'payouts.listings'],
     growsWith: 'constant',
     why: 'One row per source, account and window.',

@@ -3,6 +3,7 @@ import { counted, factsOf, rateText, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { takenOf } from '#infra/operations/timeline/payments'
 import { moneyText } from '#shared/money/text'
+import { unpaidStates } from '../../../services/payouts/cashout'
 
 // Account number and holder are encrypted in the row and are not read here.
 
@@ -29,17 +30,24 @@ type Row = {
   createdAt: Date
   updatedAt: Date
   takenAt: Date | null
+  held: boolean
+  refusedAccount: string | null
+  refusedSince: Date | null
+  refusedBy: string | null
+  refusedFor: string | null
 }
 
 const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   select p.id, p.wallet, p.state, rate_minor_per_usd::text as rate, ausd_micro::text as ausd,
-    fiat_minor::text as fiat, quote_id as "quoteId", channel_code as "channelCode",
+    fiat_minor::text as fiat, quote_id as "quoteId", p.channel_code as "channelCode",
     provider_payout_id as "providerPayoutId", provider_status as "providerStatus",
     failure_code as "failureCode", p.reason, take_tx_hash as "takeTxHash",
     return_tx_hash as "returnTxHash", p.attempts, attempted_at as "attemptedAt",
     paid_at as "paidAt", next_check_at as "nextCheckAt", p.checks,
-    p.created_at as "createdAt", p.updated_at as "updatedAt", t.taken_at as "takenAt"
+    p.created_at as "createdAt", p.updated_at as "updatedAt", t.taken_at as "takenAt", held_by_operator as held,
+    r.account as "refusedAccount", r.since as "refusedSince", r.set_by as "refusedBy", r.reason as "refusedFor"
   from payouts.payouts p left join pricing.quotes_taken t on t.id::text = p.quote_id
+  left join payouts.refused_accounts r on r.since is not null and p.account_mark = any(r.marks)
   where p.id = any(${[...ids]})`
 
 export async function readCashouts(sql: Sql, ids: readonly string[]): Promise<TimelinePart> {
@@ -67,8 +75,12 @@ const itemOf = (row: Row): TracedItem => ({
     taken: row.takeTxHash,
     returned: row.returnTxHash,
     'next check': row.nextCheckAt?.toISOString(),
+    held: row.held && isUnpaid(row) ? 'by an operator: cashouts release or cancel' : undefined,
+    'refused account': row.refusedAccount,
   }),
 })
+
+const isUnpaid = ({ state }: Row) => [...unpaidStates].some((one) => one === state)
 
 function entriesOf(row: Row): TimelineEntry[] {
   const { id, attemptedAt, paidAt } = row
@@ -95,11 +107,15 @@ function entriesOf(row: Row): TimelineEntry[] {
         ]
       : []),
     ...(paidAt ? [entry(paidAt, 'paid', `${moneyText(row.fiat, 'IDR')} reached the bank`)] : []),
+    ...(row.refusedSince
+      ? [entry(row.refusedSince, 'refused', `its bank account is refused by ${row.refusedBy}: ${row.refusedFor}`, true)]
+      : []),
     entry(
       row.updatedAt,
       'state',
       sentence(
         row.state,
+        row.held && isUnpaid(row) && 'held by an operator',
         row.reason,
         row.failureCode,
         row.checks > 0 && `checked ${counted(row.checks, 'time')} since`,

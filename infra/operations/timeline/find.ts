@@ -58,6 +58,9 @@ async function byApplicant(sql: Sql, id: string): Promise<string[]> {
   return found.map(({ wallet }) => wallet)
 }
 
+/** Number of cash-outs to a refused bank account that are shown, the newest. */
+const ofAccountMax = 20
+
 /** Finds items by id. Each of these columns is indexed, or its table is small. */
 const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
   // A further ref appends a number to the payment id, an extension a time, a revocation an amount.
@@ -72,6 +75,8 @@ const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
     where object = ${id} and payment_id is not null
     union select 'cashout', id from payouts.payouts
     where id = ${id} or quote_id = ${id} or provider_payout_id = ${id}
+    union (select 'cashout', p.id from payouts.refused_accounts r join payouts.payouts p on p.account_mark = any(r.marks)
+    where r.account = ${id} order by p.created_at desc limit ${ofAccountMax})
     union select case when left(reference, 4) = 'pay_' then 'payment' else 'cashout' end, reference
     from books.provider_moves
     where (product_id = ${id} or account in ('ID', 'MY') and transaction_id = ${id})

@@ -116,6 +116,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'Change the amount so that the rupiah are a multiple of `increment` of this bank in `GET /config`.',
   bank_unknown: 'Use a bank `code` from `cashouts.banks` of `GET /config` as `channelCode`.',
   bank_account_format: 'Ask the user to check the account number: its length is wrong for this bank.',
+  bank_account_refused:
+    'An operator has refused this bank account. Ask the user for another account of theirs, or send them to support; the ' +
+    'same account is refused again.',
   signature_invalid:
     'Sign `TransferWithAuthorization` (not `Receive…`) in the EIP-712 domain from `GET /config`, over ' +
     'exactly the values you send, as shown for the [cash-out](cash-out.md). A signature by any key other ' +

@@ -216,6 +216,8 @@ async function limitAccount(
   // guard: a bank account's cash-outs are counted one after another
   await lockAccount(tx, marks[0]!)
   const today = await sumDayTo(tx, marks)
+  // guard: a cash-out to a refused bank account is refused
+  if (today.isRefused) return refuse('bank_account_refused')
   // Refused cash-outs of other wallets to this account must not lock out its owner.
   if (today.givenBack >= givenBackMax.toAccount && !(await wasPaidTo(tx, wallet, marks)))
     return refuse('cashouts_refused_too_many')

@@ -2,15 +2,13 @@ import { sql } from 'drizzle-orm'
 import { type Handler, handler } from '#platform/bus/serve'
 import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
 import { ok } from '#shared/refusals'
-import type { CashoutState } from '../cashout'
+import { unpaidStates } from '../cashout'
 import { lockCashout, recordCashout } from '../cashout.store'
 import type { Context } from '../context'
 import { startReturn } from '../onchain/advance'
+import { findRefusal } from './refusal.store'
 
 type Outcome = { done: string } | { refused: string }
-
-/** States before the payout is ordered. */
-const unpaid: ReadonlySet<CashoutState> = new Set(['opening', 'taking', 'taken'])
 
 type HoldRequest = { payoutId: string; to: 'held' | 'released'; revision: number; by: string; reason: string }
 
@@ -19,11 +17,17 @@ async function holdCashout(context: Context, { payoutId, to, revision, by, reaso
   const outcome = await context.database.transaction(async (tx): Promise<Outcome> => {
     const cashout = await lockCashout(tx, payoutId)
     if (!cashout) return { refused: `there is no cash-out ${payoutId}` }
-    const { state, heldByOperator, holdRevision } = cashout
+    const { state, heldByOperator, holdRevision, accountMark } = cashout
     if (heldByOperator === (to === 'held')) return { done: `${payoutId} is ${to}` }
-    if (!unpaid.has(state))
+    if (!unpaidStates.has(state))
       return { refused: `${payoutId} is ${state}: only a cash-out before its payout can be ${to}` }
     if (holdRevision !== revision) return { refused: `the hold of ${payoutId} has changed: look again` }
+    const refusal = to === 'released' ? await findRefusal(tx, accountMark === null ? [] : [accountMark]) : undefined
+    // guard: a cash-out to a refused bank account is not released
+    if (refusal?.since)
+      return {
+        refused: `the bank account of ${payoutId} is refused: accounts allow ${refusal.account}, or cashouts cancel`,
+      }
     await recordCashout(tx, payoutId, {
       heldByOperator: to === 'held',
       holdRevision: revision + 1,

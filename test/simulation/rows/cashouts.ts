@@ -97,6 +97,7 @@ export const sumDayTo: StandIn<Cashouts['sumDayTo']> = async () => ({
   micro: 0n,
   givenBack: 0,
   inProgress: 0,
+  isRefused: false,
 })
 export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
 export const sumPromisedFiat: StandIn<Promises['sumPromisedFiat']> = async () => 0n
