@@ -5,7 +5,7 @@ import { listRefused, namedIn } from '#infra/operations/cli/accounts'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type ListedCommand, readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
-import { accepted, listUnexplained, returned } from '#infra/operations/cli/unexplained'
+import { accepted, listUnexplained, reopened, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
 import { readRows } from '#infra/operations/health/rows'
 import { readCashouts } from '#infra/operations/timeline/cashouts'
@@ -224,7 +224,7 @@ describe('ops unexplained list', () => {
   })
 })
 
-test('ops unexplained accept is recorded once per acceptance, and a refusal as one', async () => {
+test('ops unexplained accept and reopen are recorded once per acceptance, and a refusal as one', async () => {
   const said = { reason: 'ticket 4', by: 'sari' }
   await sql`
     insert into books.provider_moves (account, transaction_id, type, status, product_id, currency, amount_minor, cashflow, read_at)
@@ -244,11 +244,22 @@ test('ops unexplained accept is recorded once per acceptance, and a refusal as o
       expect(await accepted({ sql }, target, said, book)).toHaveProperty('earlier')
       await post(item, `reversed ${item} ${time}`, 'reversed: it was wrong', 5, `accepted ${item} ${time}`)
     }
+  const reopen = (book: () => Promise<void>) => reopened({ sql }, 'txn_1', said, book)
+  expect(await reopen(async () => {})).toMatchObject({ done: 'txn_1 is unexplained again' })
+  expect(await reopen(() => Promise.reject(new Error('asked twice')))).toHaveProperty('earlier')
+  await post('txn_1', 'accepted txn_1 3', 'accepted as capital: ticket 4', -5)
+  const stands = () => Promise.reject(new NotAcceptable('no longer'))
+  expect(await reopen(stands)).toMatchObject({ refused: 'no longer' })
   const refuse = () => Promise.reject(new NotAcceptable('it moved nothing'))
   expect(await accepted({ sql }, 'txn_2', said, refuse)).toMatchObject({
     refused: 'it moved nothing',
   })
-  expect((await readOperatorCommands(sql, 'txn_1')).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
+  expect((await readOperatorCommands(sql, 'txn_1')).map(({ outcome }) => outcome)).toEqual([
+    'refused',
+    'done',
+    'done',
+    'done',
+  ])
 })
 
 describe('ops unexplained return', () => {

@@ -1,12 +1,13 @@
 import type { Sql } from 'postgres'
 import {
+  type AuditedCommand,
   type Awaited,
   askOutcome,
   type CommandReply,
   type Performed,
   perform,
 } from '#infra/operations/audit-log/perform'
-import { acceptAsCapital, NotAcceptable } from '#infra/operations/books/external/accept'
+import { acceptAsCapital, NotAcceptable, reopenAccepted } from '#infra/operations/books/external/accept'
 import { acceptedEvent } from '#infra/operations/books/external/journal.store'
 import { openBooksOf } from '#infra/operations/books/reconcile'
 import { ageText } from '#infra/operations/books/text'
@@ -159,16 +160,17 @@ const giveBack = changing({
     const transfer = { txHash: hash as `0x${string}`, logIndex: Number(log) }
     const { sql } = operator
     const [capital] = await capitalOf(sql, sql`${`${hash}:${log}`}`)
-    if (capital) throw new Error(`${target} was accepted as capital: reverse that posting first`)
+    if (capital)
+      throw new Error(`${target} was accepted as capital: unexplained reopen ${target} takes that back first`)
     return [await returned(operator, transfer, { reason, by })]
   },
 })
 
 /**
- * Returns the number of an acceptance, so that accepting an item again after a reversal is a new command. Money that a
- * service holds in suspense is accepted under the item of that posting, which may be the provider's other id.
+ * Returns how often an item was accepted, so that accepting it again after a reversal is a new command. Money that a service
+ * holds in suspense is accepted under the item of that posting, which may be the provider's other id.
  */
-async function acceptanceOf(sql: Sql, item: string): Promise<string> {
+async function acceptancesOf(sql: Sql, item: string): Promise<{ count: number; standing: number }> {
   const moves = await sql<{ productId: string }[]>`
     select product_id as "productId" from books.provider_moves
     where account in ${sql([...providerAccounts])} and transaction_id = ${item} and product_id is not null`
@@ -177,42 +179,70 @@ async function acceptanceOf(sql: Sql, item: string): Promise<string> {
     select count(distinct posting)::int as count, count(distinct posting) filter (where not exists (
       select from books.journal reversal where reversal.reverses = j.posting))::int as standing
     from books.journal j where item = any(${items}) and event like ${`${acceptedEvent}%`}`
-  return `acceptance ${made.count + (made.standing > 0 ? 0 : 1)}`
+  return made
 }
 
+type Because = { readonly reason: string; readonly by: string }
+type Book = (reason: string) => Promise<void>
+
 /** Accepts an item as capital. `book` is `acceptAsCapital`. */
-export async function accepted(
+export async function accepted(operator: Pick<Operator, 'sql'>, item: string, because: Because, book: Book) {
+  const { count, standing } = await acceptancesOf(operator.sql, item)
+  const command = { verb: 'unexplained accept', target: item, cause: `acceptance ${count + (standing > 0 ? 0 : 1)}` }
+  return performInBooks(operator, { ...command, ...because }, book, `${item} booked as capital`)
+}
+
+/** Takes the acceptance of an item back. `book` is `reopenAccepted`. */
+export async function reopened(operator: Pick<Operator, 'sql'>, item: string, because: Because, book: Book) {
+  const { count } = await acceptancesOf(operator.sql, item)
+  const command = { verb: 'unexplained reopen', target: item, cause: `acceptance ${count}` }
+  return performInBooks(operator, { ...command, ...because }, book, `${item} is unexplained again`)
+}
+
+const performInBooks = (
   operator: Pick<Operator, 'sql'>,
-  item: string,
-  { reason, by }: { reason: string; by: string },
-  book: (reason: string) => Promise<void>,
-): Promise<Performed> {
-  const cause = await acceptanceOf(operator.sql, item)
-  const command = { verb: 'unexplained accept', target: item, cause, reason, by }
-  return perform(operator, command, async () => {
+  command: AuditedCommand,
+  book: Book,
+  done: string,
+): Promise<Performed> =>
+  perform(operator, command, async () => {
     try {
-      await book(`${reason} (${by})`)
-      return { done: `${item} booked as capital` }
+      await book(`${command.reason} (${command.by})`)
+      return { done }
     } catch (error) {
       if (!(error instanceof NotAcceptable)) throw error
       return { refused: error.message }
     }
   })
-}
+
+/** Item as the books name it. */
+const itemIn = ([given = '']: readonly string[]) => (nameForm.test(given) ? given.toLowerCase() : given)
 
 const accept = changing({
   does: 'book your own transfer, <transaction>:<log> or txn_… at the provider, as capital',
   usage: 'unexplained accept <item> --reason <why> [--by <who>]',
   takes: 1,
-  change: async ({ words: [given = ''], reason, by }, operator) => {
-    const item = nameForm.test(given) ? given.toLowerCase() : given
+  change: async ({ words, reason, by }, operator) => {
+    const item = itemIn(words)
     await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
     return [await accepted(operator, item, { reason, by }, (because) => acceptAsCapital(books, item, because))]
   },
 })
 
-export const unexplained = among('unexplained money: list, return, accept', {
+const reopen = changing({
+  does: 'take an acceptance back: the item is unexplained again, and can be returned',
+  usage: 'unexplained reopen <item> --reason <why> [--by <who>]',
+  takes: 1,
+  change: async ({ words, reason, by }, operator) => {
+    const item = itemIn(words)
+    await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
+    return [await reopened(operator, item, { reason, by }, (because) => reopenAccepted(books, item, because))]
+  },
+})
+
+export const unexplained = among('unexplained money: list, return, accept, reopen', {
   list,
   return: giveBack,
   accept,
+  reopen,
 })

@@ -4,7 +4,7 @@ import type { BooksContext } from '../context'
 import { listGraceMs } from '../rules/rule'
 import { bookItems } from './booking'
 import { findMove, movesOfKeys } from './chain-move.store'
-import { acceptedEvent, withJournal } from './journal.store'
+import { acceptedEvent, bookedOn, withJournal } from './journal.store'
 import { namedAmong } from './name.store'
 import { ownMoveOf, positionOfMove } from './positions'
 import { findHeld, findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
@@ -69,6 +69,29 @@ async function acceptOwnMove({ database, clock }: Accepting, transactionId: stri
     // The item is that of the posting in suspense, so that both together are 0.
     const item = held?.item ?? transactionId
     await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines }))
+  })
+}
+
+/**
+ * Takes the acceptance of an item back: its postings are reversed, and it is booked as if it had never been accepted. AUSD
+ * that came in is then in suspense, also if it was accepted before it was there. Throws if no acceptance stands.
+ */
+export async function reopenAccepted({ database, place }: Accepting, given: string, reason: string): Promise<void> {
+  const because = reason.trim()
+  if (because === '') throw new NotAcceptable('a reason is required')
+  const named = given.startsWith('0x') ? given.toLowerCase() : given
+  await withJournal(database, async (tx) => {
+    const items = [named, (await findProviderMove(tx, named))?.productId ?? named]
+    const booked = await bookedOn(tx, items)
+    const item = items.find((one) => booked.get(one)?.isAccepted)
+    if (item === undefined) throw new NotAcceptable(`${given} is not accepted as capital, or no longer`)
+    await bookItems(tx, [item], () => ({ event: `reopened: ${because}`, lines: [] }))
+    const [txHash = '', logIndex] = item.split(':')
+    const move = logIndex === undefined ? undefined : await findMove(tx, txHash, Number(logIndex))
+    if (!move) return
+    const isNamed = move.key !== null && (await namedAmong(tx, [move.key])).size > 0
+    const known = { isNamed, isAccepted: false, isRipe: true }
+    await bookItems(tx, [item], () => positionOfMove(move, place.creditLine, known))
   })
 }
 

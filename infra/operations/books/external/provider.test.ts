@@ -7,7 +7,7 @@ import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from
 import { type BooksContext, openBooks } from '../context'
 import { journal } from '../schema.store'
 import { type BooksFixture, openBooksFixture } from '../test-support'
-import { acceptAsCapital } from './accept'
+import { acceptAsCapital, reopenAccepted } from './accept'
 import { standingPostings } from './journal.store'
 import { ownReference, readProvider } from './provider'
 import { insertCashout, insertPayment, journalOf, nonceOf } from './test-support'
@@ -244,6 +244,21 @@ describe('an operator accepts as capital', () => {
       const [posting] = (await standingPostings(tx, item)).keys()
       await reverse(tx, journal, { posting: posting!, reason: 'it was a customer' })
     })
+
+  test('an acceptance that is taken back leaves the money in suspense, and is no acceptance for the list', async () => {
+    const payout = await paidOut('1234567890', 'SUCCEEDED')
+    await read()
+    const item = await itemOf('payout', payout.reference_id)
+    await holdInSuspense('payouts', payout.id, -250_000)
+    await accept(item)
+    await reopenAccepted(fixture.copy(), item, 'it was a customer')
+    await sandbox.control(`payouts/${payout.id}/reverse`)
+    await read()
+    expect(await booked(payout.id)).toMatchObject([
+      { event: 'accepted as capital: ours', lines: { suspense: -250_000n, capital: 250_000n } },
+      { event: 'reopened: it was a customer', reverses: true, lines: { suspense: 250_000n, capital: -250_000n } },
+    ])
+  })
 
   test('a payout sent by hand leaves suspense for capital, and comes back when the money does', async () => {
     const payout = await paidOut('1234567890', 'SUCCEEDED')

@@ -5,7 +5,7 @@ import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
 import { readOutside } from '../read'
 import { type BooksFixture, openBooksFixture } from '../test-support'
-import { acceptAsCapital } from './accept'
+import { acceptAsCapital, reopenAccepted } from './accept'
 import { insertCashout, journalOf, moveSigned, nonceOf } from './test-support'
 import { graceMs } from './treasury'
 
@@ -173,6 +173,55 @@ describe('an operator accepts as capital', () => {
     await read({ afterMs: laterMs })
     expect(await booked(item)).toHaveLength(2)
     expect(await booked(other)).toHaveLength(1)
+  })
+
+  describe('and takes that back', () => {
+    const reopen = (item: string, reason = 'it was a customer') => reopenAccepted(fixture.copy(), item, reason)
+    const sumsOf = async (item: string) => {
+      const sums: Record<string, bigint> = {}
+      for (const { lines } of await booked(item))
+        for (const [account, amount] of Object.entries(lines)) sums[account] = (sums[account] ?? 0n) + amount
+      return Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0n))
+    }
+
+    test('an incoming transfer is in suspense again, also one that never was, and can be accepted again', async () => {
+      const item = await transferIn(23n)
+      await read({ afterMs: laterMs })
+      const early = await transferIn(24n)
+      await accept(item)
+      await accept(early)
+      await read({ afterMs: laterMs })
+      await reopen(item.toUpperCase().replace('0X', '0x'))
+      await reopen(early)
+      await read({ afterMs: laterMs })
+      expect(await sumsOf(item)).toEqual({ treasury: 23n, suspense: -23n })
+      expect(await sumsOf(early)).toEqual({ treasury: 24n, suspense: -24n })
+      expect((await booked(item)).map(({ event }) => event)).toContain('reopened: it was a customer')
+      await expect(reopen(item)).rejects.toThrow('is not accepted as capital, or no longer')
+      await accept(item)
+      expect(await sumsOf(item)).toEqual({ treasury: 23n, capital: -23n })
+    })
+
+    test('an outgoing transfer has no posting again, so that it is a break', async () => {
+      await fixture.chain.send('treasury', 'ausd', 'transfer', [ana, 4n])
+      await read()
+      const item = await newest()
+      await accept(item)
+      await reopen(item)
+      await read({ afterMs: laterMs })
+      expect(await sumsOf(item)).toEqual({})
+    })
+
+    test('only an acceptance that stands is taken back, once by two operators at once, with a reason', async () => {
+      const item = await transferIn(25n)
+      await read({ afterMs: laterMs })
+      await expect(reopen(item)).rejects.toThrow('is not accepted as capital, or no longer')
+      await accept(item)
+      await expect(reopen(item, ' ')).rejects.toThrow('a reason is required')
+      const both = await Promise.allSettled([reopen(item), reopen(item)])
+      expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+      expect(await sumsOf(item)).toEqual({ treasury: 25n, suspense: -25n })
+    })
   })
 
   test('an outgoing transfer is accepted', async () => {
