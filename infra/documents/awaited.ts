@@ -75,7 +75,7 @@ export const awaited: readonly Awaited[] = [
     what: 'loss after a hold',
     tables: ['payments.reversals', 'payments.wallets'],
     binds: 'freezes the wallet',
-    ends: 'top-ups by bank or QR that repay it, the provider undoing it, or `ops wallets clear`; a freeze by hand, `ops wallets unfreeze`',
+    ends: 'top-ups by bank or QR that repay it, the provider undoing it, or `ops wallets clear`, which `ops wallets reclaim` undoes; a freeze by hand, `ops wallets unfreeze`',
     prolonged: 'the wallet, which stays frozen until then',
     alarms: ['payment reversed after hold, wallet frozen', 'wallet freeze or unfreeze failed', 'ops wallets list'],
   },

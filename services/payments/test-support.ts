@@ -271,6 +271,12 @@ export async function openFixture() {
         by: 'sari',
         revision: revision ?? (await freezeOf(of)).revision,
       }),
+    reclaim: async (of: `0x${string}`, clearing?: string) =>
+      command('payments.wallet.reclaim', {
+        wallet: of,
+        by: 'sari',
+        clearing: clearing ?? String((await database.read((db) => findWallet(db, of)))?.clearedRevision ?? 0n),
+      }),
     giveBack: (paymentId: string, micro: string) =>
       command('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
     takeBack: (paymentId: string, transactionId: string, minor: string) =>

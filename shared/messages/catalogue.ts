@@ -58,6 +58,7 @@ export const questions: readonly Question[] = [
   payments.ReviewResolve,
   payments.TopupsPause,
   payments.WalletClear,
+  payments.WalletReclaim,
   payments.WalletFreeze,
   payments.LossGivenBack,
   payments.PaymentTakenBack,

@@ -163,6 +163,16 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
 })
 
 /**
+ * Undoes the latest clearing of a wallet: its losses are owed again, and it is frozen. Refused if the revision of the clearing's
+ * order is not `clearing`, because the wallet was cleared again since the operator looked.
+ */
+export const WalletReclaim = question('payments.wallet.reclaim', 'payments', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, wallet: Address, clearing: Amount }),
+  answer: CommandOutcome,
+  repeat: 'once by its key',
+})
+
+/**
  * Freezes a wallet by hand, or ends that. Refused if `revision` of its freeze has changed since the operator looked; 0 if it
  * was never frozen.
  */

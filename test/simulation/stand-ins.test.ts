@@ -37,7 +37,14 @@ const notSimulated: Readonly<Record<string, readonly string[]>> = {
   'services/chain-relayer/operations/wallet.store.ts': ['findTakesBy', 'otherRefills'],
   'services/chain-relayer/unsolicited-deposits/request.store.ts': ['decideRequest', 'findAsked', 'recordRequest'],
   // Only operators cause them.
-  'services/payments/losses/refund.store.ts': ['countFrozen', 'moveGivenBack', 'sumMissing'],
+  'services/payments/losses/refund.store.ts': [
+    'countFrozen',
+    'moveGivenBack',
+    'reclaimLostHolds',
+    'reclaimMissing',
+    'recordCleared',
+    'sumMissing',
+  ],
   'services/payments/review/resolution.store.ts': [
     'countOrders',
     'countRequest',

@@ -4,7 +4,7 @@ import { among, type CommandResult, changing, reading } from '#infra/operations/
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { isOwed, predicate } from '#infra/operations/predicates'
-import { LossGivenBack, PaymentTakenBack, WalletClear, WalletFreeze } from '#shared/messages/payments'
+import { LossGivenBack, PaymentTakenBack, WalletClear, WalletFreeze, WalletReclaim } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 import { isLostHold, payments } from '../../../services/payments/payment.table'
 
@@ -110,6 +110,25 @@ const clear = changing({
   },
 })
 
+const reclaim = changing({
+  does: 'undo the latest clearing of a wallet: its loss is owed again, and it is frozen',
+  usage: 'wallets reclaim <wallet> --reason <why> [--by <who>]',
+  takes: 1,
+  faultIn: walletFault,
+  change: async ({ words: [given = ''], reason, by }, operator) => {
+    const wallet = given.toLowerCase() as `0x${string}`
+    const [row] = await operator.sql<{ clearing: string | null }[]>`
+      select cleared_revision::text as clearing from payments.wallets where wallet = ${wallet}`
+    const clearing = row?.clearing ?? '0'
+    const command = { verb: 'wallets reclaim', target: wallet, cause: `clearing ${clearing}`, reason, by }
+    return [
+      await perform(operator, command, (id) =>
+        askOutcome(operator, WalletReclaim, { command: id, by, reason, wallet, clearing }),
+      ),
+    ]
+  },
+})
+
 const setting = (name: string, to: 'frozen' | 'free', does: string) =>
   changing({
     does,
@@ -176,11 +195,12 @@ const takenBack = changing({
   },
 })
 
-export const wallets = among('frozen wallets: list, freeze, unfreeze, clear, given-back, taken-back', {
+export const wallets = among('frozen wallets: list, freeze, unfreeze, clear, reclaim, given-back, taken-back', {
   list,
   freeze: setting('freeze', 'frozen', 'freeze a wallet: no draw, withdrawal, card top-up, cash-out or send'),
   unfreeze: setting('unfreeze', 'free', 'end the freeze of an operator; what the wallet owes keeps it frozen'),
   clear,
+  reclaim,
   'given-back': givenBack,
   'taken-back': takenBack,
 })

@@ -403,6 +403,18 @@ describe('a wallet that an operator cleared while a dispute is open', () => {
     expect(await isFrozen(id)).toBe(false)
   })
 
+  test('is frozen again if the operator undoes the clearing, and free once the dispute is won', async () => {
+    const { id, made } = await cleared()
+    const wallet = await walletOf(id)
+    expect((await fixture.reclaim(wallet)).ok!.done).toContain(`is in doubt again for ${id}, and is frozen`)
+    expect(await isFrozen(id)).toBe(true)
+    await fixture.control(`chargebacks/${made}`, { status: 'REVERSED' })
+    await fixture.list()
+    expect(await isFrozen(id)).toBe(false)
+    expect((await fixture.reclaim(wallet)).ok!.done).toContain('nothing of the latest clearing')
+    expect(await isFrozen(id)).toBe(false)
+  })
+
   test('is frozen when the dispute is lost', async () => {
     const { id, made } = await cleared()
     await fixture.control(`chargebacks/${made}`, { status: 'SUCCESS' })

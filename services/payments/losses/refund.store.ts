@@ -1,4 +1,4 @@
-import { and, asc, eq, ne, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lt, ne, type SQLWrapper, sql } from 'drizzle-orm'
 import { boolean, check, index, text } from 'drizzle-orm/pg-core'
 import {
   addressColumn,
@@ -247,6 +247,29 @@ export const clearLostHolds = (tx: Tx, wallet: `0x${string}`) =>
     .update(payments)
     .set({ lostHold: 'cleared' })
     .where(and(eq(payments.wallet, wallet), isLostHold(payments)))
+    .returning({ paymentId: payments.id })
+
+/** Makes the waived losses of these payments due again. Returns those of which something is missing. */
+export const reclaimMissing = (tx: Tx, paymentIds: readonly string[]) =>
+  tx
+    .update(reversals)
+    .set({ clearedAt: null, updatedAt: sql`now()` })
+    .where(
+      and(
+        isOneOf(reversals.paymentId, paymentIds),
+        isNotNull(reversals.clearedAt),
+        lt(reversals.madeGoodMicro, reversals.lostMicro),
+      ),
+    )
+    .returning()
+
+/** Freezes for the cleared doubts about these payments again. A doubt that is over is not marked as cleared any more. */
+export const reclaimLostHolds = (tx: Tx, paymentIds: readonly string[]) =>
+  tx
+    .update(payments)
+    .set({ lostHold: 'frozen' })
+    .where(and(isOneOf(payments.id, paymentIds), eq(payments.lostHold, 'cleared')))
+    .returning({ paymentId: payments.id })
 
 /** Wallets that were ever frozen. */
 export const wallets = schema.table(
@@ -260,6 +283,9 @@ export const wallets = schema.table(
     revision: amountColumn('revision').notNull(),
     /** Time at which the unconfirmed order is resent; null once the chain has confirmed it. */
     retryAt: at('retry_at'),
+    /** Payments whose loss or doubt the latest clearing ended, and the revision of its order; null before the first. */
+    clearedPayments: text('cleared_payments').array().notNull().default(sql`'{}'`),
+    clearedRevision: amountColumn('cleared_revision'),
     ...timestamps(),
   },
   (table) => [
@@ -297,6 +323,13 @@ export async function storeFreeze(
     .returning()
   return rows[0]!
 }
+
+/** Records which payments the clearing covers whose order was just stored. */
+export const recordCleared = (tx: Tx, wallet: `0x${string}`, clearedPayments: string[]) =>
+  tx
+    .update(wallets)
+    .set({ clearedPayments, clearedRevision: sql`${wallets.revision}` })
+    .where(eq(wallets.wallet, wallet))
 
 export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =>
   tx

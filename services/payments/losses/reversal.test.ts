@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { RelayKind } from '#shared/messages/relay'
 import { lockWallet, recordPayment } from '../payment.store'
-import { outbox } from '../schema.store'
+import { journal, outbox } from '../schema.store'
 import { newWallet, openFixture, waitUntil } from '../test-support'
 
 const fixture = await openFixture()
@@ -404,6 +404,64 @@ describe('a frozen wallet', () => {
     const lessLost = { revision, missing: '1' }
     expect((await fixture.clear(of, 'sari', lessLost)).ok!.refused).toContain('have changed')
     expect((await fixture.clear(of)).ok!.done).toContain('is no longer frozen')
+  })
+
+  describe('that an operator has cleared by mistake', () => {
+    const clearedOnce = async () => {
+      const wallet = await frozen()
+      await fixture.clear(wallet)
+      const [loss] = (await fixture.reversals()).filter((row) => row.wallet === wallet)
+      return { wallet, paymentId: loss!.paymentId }
+    }
+    const waivedOf = async (paymentId: string) => {
+      const rows = await fixture.database.read((db) =>
+        db.select({ account: journal.account, amount: journal.amount, item: journal.item }).from(journal),
+      )
+      return rows
+        .filter(({ account, item }) => account === 'waived' && item === `${paymentId}/reversal`)
+        .reduce((sum, { amount }) => sum + amount, 0n)
+    }
+
+    // guard: an operator undoes only a clearing that was seen
+    test('owes its loss again, in the books too, and is frozen on the chain again, once', async () => {
+      const { wallet, paymentId } = await clearedOnce()
+      expect([await missingOf(wallet), await waivedOf(paymentId)]).toEqual([0n, 3_076_923n])
+      const clearing = String((await fixture.walletRow(wallet))!.clearedRevision)
+      expect((await fixture.reclaim(wallet, '7')).ok!.refused).toContain('was cleared again: look again')
+      expect((await fixture.reclaim(wallet, clearing)).ok!.done).toContain(
+        `owes 3076923 micro-AUSD again for ${paymentId}, and is frozen`,
+      )
+      expect((await fixture.reclaim(wallet, clearing)).ok!.done).toContain('nothing of the latest clearing')
+      expect([await missingOf(wallet), await waivedOf(paymentId)]).toEqual([3_076_923n, 0n])
+      expect((await freezes(wallet)).map(({ frozen }) => frozen)).toEqual([true, false, true])
+    })
+
+    test('repays the loss by its next top-up once the clearing was undone', async () => {
+      const { wallet } = await clearedOnce()
+      await fixture.reclaim(wallet)
+      const id = await opened(wallet)
+      await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+      await fixture.becomes(id, { state: 'credited', reason: 'made_good' })
+      expect((await fixture.walletRow(wallet))!.frozen).toBe(false)
+      expect((await fixture.reclaim(wallet)).ok!.done).toContain('nothing of the latest clearing')
+      expect((await fixture.walletRow(wallet))!.frozen).toBe(false)
+    })
+
+    test('owes only what the latest clearing waived, and not the loss of an earlier one', async () => {
+      const { wallet } = await clearedOnce()
+      await freeze(wallet)
+      await fixture.clear(wallet)
+      // A clearing of nothing, such as a repeated command, is none.
+      await fixture.freeze(wallet, 'frozen')
+      await fixture.clear(wallet)
+      await fixture.reclaim(wallet)
+      expect(await missingOf(wallet)).toBe(3_076_923n)
+    })
+
+    test('cannot be claimed from if no clearing is recorded', async () => {
+      for (const wallet of [newWallet(), await frozen()])
+        expect((await fixture.reclaim(wallet)).ok!.refused).toContain('no clearing of')
+    })
   })
 
   test('has its freeze ordered again, under the same revision, until the chain has it', async () => {

@@ -22,6 +22,9 @@ import {
   moveGivenBack,
   planOrder,
   type Reversal,
+  reclaimLostHolds,
+  reclaimMissing,
+  recordCleared,
   storeFreeze,
   storeReversal,
   type WalletRow,
@@ -166,13 +169,49 @@ export async function clearWallet(
     const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
     if (String(row.revision) !== seen.revision || String(missing) !== seen.missing)
       return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
-    for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
-    await clearLostHolds(tx, wallet)
+    const waived = await clearMissing(tx, wallet)
+    for (const one of waived) await bookGivenUp(tx, one)
+    const cleared = [...waived, ...(await clearLostHolds(tx, wallet))].map(({ paymentId }) => paymentId)
     const { frozenByOperator } = row
     await storeAndOrder(tx, context, { wallet, frozen: frozenByOperator })
+    if (cleared.length > 0) await recordCleared(tx, wallet, [...new Set(cleared)])
     context.log.info({ wallet, by, reason }, 'wallet freeze cleared by operator')
     if (frozenByOperator) return { done: `${wallet} owes nothing, and stays frozen by an operator: wallets unfreeze` }
     return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }
+  })
+  context.poke()
+  return outcome
+}
+
+/**
+ * Undoes the latest clearing of a wallet for an operator who saw it as `clearing`, the revision of its order: what it waived
+ * is owed again, what it left in doubt freezes the wallet again. A loss that was repaid, undone or due again since, and a
+ * doubt that is over, stay as they are. A retry changes nothing.
+ */
+export async function reclaimCleared(
+  context: Context,
+  wallet: `0x${string}`,
+  { by, reason, clearing }: { by: string; reason: string; clearing: string },
+): Promise<{ done: string } | { refused: string }> {
+  const outcome = await context.database.transaction(async (tx) => {
+    await lockWallet(tx, wallet)
+    const row = await findWallet(tx, wallet)
+    if (!row || row.clearedRevision === null) return { refused: `no clearing of ${wallet} is recorded` }
+    // guard: an operator undoes only a clearing that was seen
+    if (String(row.clearedRevision) !== clearing) return { refused: `${wallet} was cleared again: look again` }
+    const owed = await reclaimMissing(tx, row.clearedPayments)
+    for (const one of owed) await bookGivenUp(tx, one)
+    const doubted = await reclaimLostHolds(tx, row.clearedPayments)
+    if (owed.length + doubted.length === 0)
+      return { done: `nothing of the latest clearing of ${wallet} is waived: it is owed again, repaid or undone` }
+    await storeAndOrder(tx, context, { wallet, frozen: true })
+    const micro = owed.reduce((sum, { lostMicro: lost, madeGoodMicro }) => sum + lost - madeGoodMicro, 0n)
+    const paymentIds = [...new Set([...owed, ...doubted].map(({ paymentId }) => paymentId))]
+    context.log.info({ wallet, paymentIds, micro: String(micro), by, reason }, 'clearing of wallet undone by operator')
+    const what = micro > 0n ? `owes ${micro} micro-AUSD again` : 'is in doubt again'
+    return {
+      done: `${wallet} ${what} for ${paymentIds.join(', ')}, and is frozen; the order to the chain is in progress`,
+    }
   })
   context.poke()
   return outcome

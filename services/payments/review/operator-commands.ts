@@ -9,12 +9,13 @@ import {
   topupsIn,
   WalletClear,
   WalletFreeze,
+  WalletReclaim,
 } from '#shared/messages/payments'
 import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { nameCharge } from '../incoming/dispute'
-import { clearWallet, freezeByOperator, recordGivenBack } from '../losses/reversal'
+import { clearWallet, freezeByOperator, reclaimCleared, recordGivenBack } from '../losses/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
 import { answerResolve } from './resolve'
@@ -23,6 +24,7 @@ import { recordTakenBack } from './taken-back'
 export const answerOperatorCommands = (context: Context): Handler[] => [
   answerResolve(context),
   handler(WalletClear, async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked))),
+  handler(WalletReclaim, async ({ wallet, ...asked }) => ok(await reclaimCleared(context, wallet, asked))),
   handler(WalletFreeze, async ({ wallet, ...asked }) => ok(await freezeByOperator(context, wallet, asked))),
   handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked))),
   handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked))),

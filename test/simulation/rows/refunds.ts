@@ -118,9 +118,11 @@ export const hasLostHold: StandIn<Refunds['hasLostHold']> = async (db, wallet) =
 
 export const clearLostHolds: StandIn<Refunds['clearLostHolds']> = async (tx, wallet) => {
   const { payments } = rowsOf(tx)
-  for (const { id, lostHold } of payments.by('wallet', wallet))
-    if (lostHold === 'frozen') payments.update(id, { lostHold: 'cleared' })
-  return nothing
+  const frozen = payments.by('wallet', wallet).filter(({ lostHold }) => lostHold === 'frozen')
+  return frozen.map(({ id }) => {
+    payments.update(id, { lostHold: 'cleared' })
+    return { paymentId: id }
+  })
 }
 
 export const findMissing = async (db: Db, wallet: string): Promise<Reversal[]> =>
@@ -157,6 +159,8 @@ export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) =
     frozenByOperator: frozenByOperator ?? known?.frozenByOperator ?? false,
     revision,
     retryAt,
+    clearedPayments: known?.clearedPayments ?? [],
+    clearedRevision: known?.clearedRevision ?? null,
     createdAt: known?.createdAt ?? now,
     updatedAt: now,
   }
