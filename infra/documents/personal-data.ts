@@ -200,6 +200,8 @@ export const plainPlaces = [
   'payments.wallets.cleared_payments',
   'payments.wallets.cleared_revision',
   'payments.wallet.reclaim:clearing',
+  'operations.console.find:when',
+  'operations.console.find:channel',
   'payments.pauses.what',
   'payouts.pauses.what',
   'payouts.payouts.reason',

@@ -3,7 +3,7 @@ import { CreditDue } from '#shared/messages/credit'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { IdentityDecided, IdentityErased, VerifiedName } from '#shared/messages/identity'
 import { IndexerDebt, IndexerDue, IndexerRecord } from '#shared/messages/indexer'
-import { ConsoleAttention, ConsoleItem, ConsoleWatch, HeartbeatsMissed } from '#shared/messages/operations'
+import { ConsoleAttention, ConsoleFind, ConsoleItem, ConsoleWatch, HeartbeatsMissed } from '#shared/messages/operations'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
 import { FlagOrder, PersonRule, personErasures, personReads } from '#shared/messages/person'
@@ -91,6 +91,7 @@ export const questions: readonly Question[] = [
   IndexerDebt,
   IndexerDue,
   ConsoleItem,
+  ConsoleFind,
   ConsoleAttention,
   ConsoleWatch,
   HeartbeatsMissed,

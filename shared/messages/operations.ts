@@ -19,6 +19,27 @@ export const ConsoleItem = question('operations.console.item', 'operations', ['g
   ...asked,
 })
 
+const Typed = Type.Optional(Type.String({ minLength: 1, maxLength: 100 }))
+
+/** Finds payments, cash-outs and sends by what an operator typed. What is wrong with it is part of the answer. */
+export const ConsoleFind = question('operations.console.find', 'operations', ['gateway'], {
+  request: Type.Object({
+    ...token,
+    search: Type.Object({
+      amount: Typed,
+      currency: Typed,
+      from: Typed,
+      to: Typed,
+      when: Typed,
+      kind: Typed,
+      state: Typed,
+      channel: Typed,
+      wallet: Typed,
+    }),
+  }),
+  ...asked,
+})
+
 export const ConsoleAttention = question('operations.console.attention', 'operations', ['gateway'], {
   request: Type.Object(token),
   ...asked,

@@ -1,7 +1,7 @@
 import { type Handler, handler } from '#platform/bus/serve'
 import type { Log } from '#platform/log'
 import { tokenMatcher } from '#shared/api/console-token'
-import { ConsoleAttention, ConsoleItem, ConsoleWatch, type Shown } from '#shared/messages/operations'
+import { ConsoleAttention, ConsoleFind, ConsoleItem, ConsoleWatch, type Shown } from '#shared/messages/operations'
 import { ok } from '#shared/refusals'
 import type { LiveFeed } from './feed'
 import type { Items } from './items'
@@ -12,7 +12,7 @@ import type { Items } from './items'
  */
 export function consoleAnswers(options: {
   readonly token: string
-  readonly items: Pick<Items, 'read' | 'attention'>
+  readonly items: Pick<Items, 'read' | 'find' | 'attention'>
   readonly feed: LiveFeed
   readonly log: Log
 }): Handler[] {
@@ -30,6 +30,7 @@ export function consoleAnswers(options: {
   }
   return [
     handler(ConsoleItem, ({ token, id }) => shown(token, () => items.read(id))),
+    handler(ConsoleFind, ({ token, search }) => shown(token, () => items.find(search))),
     handler(ConsoleAttention, ({ token }) => shown(token, () => items.attention())),
     handler(ConsoleWatch, ({ token, recent }) => shown(token, () => feed.renew(recent))),
   ]

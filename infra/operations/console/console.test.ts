@@ -50,6 +50,7 @@ async function startOperations(ownToken = token) {
   const feed = ends.use(openFeed({ live, overview, publish, leaseMs: 1_000 }))
   const items = {
     read: async (id: string) => ({ id }),
+    find: async (search: object) => ({ search }),
     attention: async () => attention ?? Promise.reject(new Error('no rows')),
   }
   const answers = consoleAnswers({ token: ownToken, items, feed, log })
@@ -119,6 +120,9 @@ describe('the console with operations', () => {
   test('the console shows items and lists over NATS, and reports unreadable rows', async () => {
     const end = await startOperations()
     expect(await (await call('/console/items/pay_1')).json()).toEqual({ id: 'pay_1' })
+    expect(await (await call('/console/find?amount=50000&currency=IDR&other=x&state=+')).json()).toEqual({
+      search: { amount: '50000', currency: 'IDR' },
+    })
     expect(await (await call('/console/attention')).json()).toEqual({ exceptions: [] })
     attention = undefined
     expect((await call('/console/attention')).status).toBe(503)

@@ -1,4 +1,13 @@
 import postgres, { type Sql } from 'postgres'
+import { findItems } from '#infra/operations/timeline/items'
+import {
+  columnNames,
+  criteriaOf,
+  faultInSearch,
+  listedMax,
+  rowOf,
+  type Search,
+} from '#infra/operations/timeline/search'
 import { readTrace } from '#infra/operations/timeline/trace'
 import type { Bus } from '#platform/bus/open'
 import type { Clock } from '#platform/clock'
@@ -8,6 +17,7 @@ import { readAttention } from './exceptions'
 
 export type Items = AsyncDisposable & {
   readonly read: (id: string) => Promise<unknown>
+  readonly find: (search: Search) => Promise<unknown>
   readonly attention: () => Promise<unknown>
   readonly sql: Sql
 }
@@ -45,10 +55,18 @@ export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
     const now = new Date(clock())
     return { id, asOf: now, items, lines: withWaits({ items, entries }, now), unseen }
   }
+  const find = async (search: Search) => {
+    const asOf = new Date(clock())
+    const wrong = faultInSearch(search, (field) => field)
+    if (wrong !== undefined) return { asOf, wrong }
+    const { items, isComplete } = await findItems(sql, criteriaOf(search, asOf), listedMax)
+    return { asOf, columns: columnNames, items: items.map(rowOf), isComplete }
+  }
   const lists = async (_: 'all') => ({ asOf: new Date(clock()), ...(await readAttention(sql)) })
   const attention = joinReads(lists, (all) => all, collectListsMs)
   return {
     read: joinReads(read, (id) => id, collectMs),
+    find: joinReads(find, (search) => JSON.stringify(search), collectMs),
     attention: () => attention('all'),
     sql,
     [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),

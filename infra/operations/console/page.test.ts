@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
+import { itemKinds, whens } from '#infra/operations/timeline/items'
+import { searchFields } from '#infra/operations/timeline/search'
+import { currencies } from '#shared/money/money'
 import { flows } from './event-feed'
 import { exceptionKinds } from './exceptions'
 
@@ -18,6 +21,15 @@ test('the page of the console has a filter for each kind of exception', () => {
 
 test('the page of the console has a filter for each flow of the feed', () => {
   expect(firstsOf(bodyOf(pageOf('motion.js'), 'const flows = [', '\n]')).sort()).toEqual([...flows].sort())
+})
+
+test('the page of the console has a field for each field of a search, and each kind and currency', () => {
+  const page = pageOf('search.js')
+  const names = [...bodyOf(page, 'const fields = [', '\n]').matchAll(/name: '(\w+)'/g)].map(([, name]) => name!)
+  expect(names.toSorted()).toEqual([...searchFields].toSorted())
+  expect(firstsOf(bodyOf(page, 'const kinds = [', '\n]')).sort()).toEqual([...itemKinds].sort())
+  expect(firstsOf(bodyOf(page, 'const currencies = [', '\n]')).sort()).toEqual([...currencies].sort())
+  expect(['created', ...firstsOf(bodyOf(page, 'const periods = [', '\n]'))].sort()).toEqual([...whens].sort())
 })
 
 test('the page of the console leaves out only entries that a timeline can have', () => {

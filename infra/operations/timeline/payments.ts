@@ -22,6 +22,7 @@ type Row = {
   paymentRequestId: string | null
   providerPaymentId: string | null
   expiresAt: Date | null
+  isOver: boolean
   channel: string | null
   held: boolean | null
   paid: string | null
@@ -43,7 +44,8 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
     fiat_minor::text as fiat, fee_minor::text as fee, ausd_micro::text as ausd, p.method,
     late_rate_minor_per_usd::text as "lateRate", quote_id as "quoteId", p.account,
     checkout_id as "checkoutId", payment_request_id as "paymentRequestId",
-    provider_payment_id as "providerPaymentId", p.expires_at as "expiresAt", p.channel, p.held,
+    provider_payment_id as "providerPaymentId", p.expires_at as "expiresAt",
+    coalesce(p.expires_at <= now(), false) as "isOver", p.channel, p.held,
     paid_minor::text as paid, paid_at as "paidAt", credited_at as "creditedAt",
     hold_ended_at as "holdEndedAt", refunded_minor::text as refunded, p.reason,
     tx_hash as "txHash", next_check_at as "nextCheckAt", p.checks, p.created_at as "createdAt",
@@ -85,12 +87,13 @@ const itemOf = (row: Row): TracedItem => ({
     payment: row.providerPaymentId,
     channel: row.channel,
     transaction: row.txHash,
+    'open until': row.isOver || row.paidAt ? undefined : row.expiresAt?.toISOString(),
     'next check': row.nextCheckAt?.toISOString(),
   }),
 })
 
 function entriesOf(row: Row): TimelineEntry[] {
-  const { id, currency, expiresAt, paidAt, creditedAt, holdEndedAt } = row
+  const { id, currency, expiresAt, isOver, paidAt, creditedAt, holdEndedAt } = row
   const entry = (at: Date, what: string, says: string, isOdd = false): TimelineEntry => ({
     at,
     where: 'payments',
@@ -104,7 +107,7 @@ function entriesOf(row: Row): TimelineEntry[] {
   return [
     ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, rateText(row.rate, row.currency))] : []),
     entry(row.createdAt, 'row', sentence(promise, row.method && `by ${row.method}`)),
-    ...(expiresAt && !paidAt ? [entry(expiresAt, 'row', 'checkout expires')] : []),
+    ...(expiresAt && isOver && !paidAt ? [entry(expiresAt, 'row', 'checkout expired')] : []),
     ...(paidAt
       ? [
           entry(

@@ -2,7 +2,7 @@ import type { Ask } from '#platform/bus/ask'
 import type { Log } from '#platform/log'
 import { tokenMatcher } from '#shared/api/console-token'
 import { textIn } from '#shared/language/catalogue'
-import { ConsoleAttention, ConsoleItem } from '#shared/messages/operations'
+import { ConsoleAttention, ConsoleFind, ConsoleItem } from '#shared/messages/operations'
 import type { App } from '../app'
 import { sseResponse } from '../http/sse'
 import { readTarget } from '../http/target'
@@ -70,6 +70,13 @@ function routesOf(parts: ConsoleParts): (method: string, path: string) => Route 
       'GET /console/attention',
       async (request) => answerOf(await answerOperatorQuestion(ask(ConsoleAttention, tokenOf(request), answerMs), log)),
     ],
+    [
+      'GET /console/find',
+      async (request) => {
+        const search = searchIn(new URL(request.url).searchParams)
+        return answerOf(await answerOperatorQuestion(ask(ConsoleFind, { ...tokenOf(request), search }, answerMs), log))
+      },
+    ],
   ])
   if (sandbox) fixed.set('GET /console/actions', sandbox.actions)
   return (method, path) => {
@@ -83,6 +90,18 @@ function routesOf(parts: ConsoleParts): (method: string, path: string) => Route 
     return fixed.get(`${method} ${path}`)
   }
 }
+
+/** Most characters of a field of a search. No amount, time, id or name of a channel is longer. */
+const typedMax = 100
+
+/** Returns the fields that the operator filled in. `operations` judges what they contain. */
+const searchIn = (typed: URLSearchParams) =>
+  Object.fromEntries(
+    Object.keys(ConsoleFind.request.properties.search.properties).flatMap((field) => {
+      const text = typed.get(field)?.trim()
+      return text ? [[field, text.slice(0, typedMax)]] : []
+    }),
+  )
 
 function decoded(part: string): string | undefined {
   try {

@@ -1,4 +1,4 @@
-import { empty, fill, h, inWords, itemLink, timeElement } from '/console/dom.js'
+import { copyButton, empty, fill, h, inWords, itemLink, timeElement } from '/console/dom.js'
 import { setFilter } from '/console/route.js'
 import { get } from '/console/session.js'
 
@@ -11,9 +11,6 @@ const kinds = [
   ['break', 'Books'],
   ['lane', 'Lanes'],
 ]
-
-const whyDisabled =
-  'Not available here: redriving moves money or repeats work. Use the command, which records your name and reason.'
 
 /** Returns the view of everything that needs attention, with its age; dead letters are grouped by error. */
 export function attentionView({ filters, latest, isPaused }) {
@@ -152,7 +149,7 @@ const elsewhere = ({ needs = [] } = {}) =>
       )
     : undefined
 
-const commandOf = (words) => h('code', { class: 'value' }, words)
+const commandOf = (words) => [h('code', { class: 'value' }, words), ' ', copyButton(words)]
 
 function groupsOf(dead) {
   const groups = dead.map(({ id, service, subject, error, count, firstAt, lastAt, sample }) =>
@@ -163,21 +160,13 @@ function groupsOf(dead) {
       h('p', { class: 'reason' }, error),
       h('p', { class: 'quiet' }, `${service}; first `, timeElement(firstAt), ', last ', timeElement(lastAt)),
       h('details', {}, h('summary', {}, 'Example'), h('p', {}, itemLink(sample, sample))),
-      h(
-        'p',
-        {},
-        h('button', { type: 'button', disabled: true, 'aria-describedby': 'why-not' }, 'Redrive the group'),
-        ' ',
-        commandOf(`bun run ops dead-letters show ${id}`),
-      ),
+      h('p', {}, commandOf(`bun run ops dead-letters show ${id}`)),
     ),
   )
   return h(
     'section',
     { 'aria-label': 'Dead letters' },
     h('h3', { class: 'apart' }, 'Dead letters by error'),
-    groups.length > 0
-      ? [h('p', { class: 'quiet', id: 'why-not' }, whyDisabled), h('div', { class: 'cards' }, groups)]
-      : empty('No dead letters.'),
+    groups.length > 0 ? h('div', { class: 'cards' }, groups) : empty('No dead letters.'),
   )
 }

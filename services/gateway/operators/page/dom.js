@@ -32,6 +32,23 @@ export function short(id) {
 export const itemLink = (id, words) =>
   h('a', { class: 'id', href: `#/item/${encodeURIComponent(id)}`, 'aria-label': id }, words ?? short(id))
 
+/** Time for which a button says that it has copied, in ms. */
+const copiedMs = 1_500
+
+/** Returns a button that copies a text, such as an id or a command. */
+export function copyButton(text) {
+  const button = h('button', { type: 'button', class: 'copy', 'aria-label': `Copy ${text}` }, 'Copy')
+  button.addEventListener('click', async () => {
+    const words = await navigator.clipboard.writeText(text).then(
+      () => 'Copied',
+      () => 'Not copied',
+    )
+    fill(button, words)
+    setTimeout(() => fill(button, 'Copy'), copiedMs)
+  })
+  return button
+}
+
 /** Formats a duration in milliseconds for reading. */
 export function inWords(ms) {
   if (ms === null || ms === undefined) return '–'

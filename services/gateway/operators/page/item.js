@@ -1,4 +1,4 @@
-import { empty, fill, h, inWords, itemLink, short, timeElement } from '/console/dom.js'
+import { copyButton, empty, fill, h, inWords, itemLink, short, timeElement } from '/console/dom.js'
 import { setFilter } from '/console/route.js'
 import { get } from '/console/session.js'
 
@@ -52,7 +52,12 @@ export function itemView({ id, filters, isPaused }) {
     element: h(
       'section',
       { 'aria-labelledby': 'item' },
-      h('h2', { id: 'item' }, h('span', { class: 'id whole' }, id || 'Item')),
+      h(
+        'div',
+        { class: 'row titled' },
+        h('h2', { id: 'item' }, h('span', { class: 'id whole' }, id || 'Item')),
+        id === '' ? undefined : copyButton(id),
+      ),
       bar(
         filters,
         () => seen,
@@ -142,7 +147,7 @@ function cardOf({ kind, id, wallet, state, reason, facts }) {
       h('span', { class: 'state' }, state),
       reason ? h('span', { class: 'reason' }, ` ${reason}`) : undefined,
     ),
-    h('p', {}, itemLink(id, id)),
+    h('p', {}, itemLink(id, id), ' ', copyButton(id)),
     h('dl', {}, rows),
   )
 }

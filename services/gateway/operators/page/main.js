@@ -3,12 +3,14 @@ import { fill, h, timeElement } from '/console/dom.js'
 import { itemView } from '/console/item.js'
 import { motionView, remember } from '/console/motion.js'
 import { go, routeNow } from '/console/route.js'
+import { searchView } from '/console/search.js'
 import { get, keepToken, listen, Refused, takeToken } from '/console/session.js'
 import { stateView } from '/console/state.js'
 
 /** Views by their name in the route. */
 const views = new Map([
   ['motion', { name: 'Motion', view: motionView }],
+  ['search', { name: 'Search', view: searchView }],
   ['state', { name: 'State', view: stateView }],
   ['attention', { name: 'Attention', view: attentionView }],
   ['item', { name: 'Item', view: itemView }],

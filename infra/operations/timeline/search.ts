@@ -1,0 +1,90 @@
+import { isWallet } from '#infra/operations/timeline/find'
+import {
+  type ItemCriteria,
+  type ItemKind,
+  itemColumns,
+  itemKinds,
+  type ListedItem,
+  type Period,
+  whens,
+} from '#infra/operations/timeline/items'
+import { homePair, namedDayStartMs } from '#shared/money/day'
+import { type Currency, currencies } from '#shared/money/money'
+import { fromPlainAmount } from '#shared/money/text'
+
+// One search of operators, for the console and for `ops find`.
+
+export const searchFields = ['amount', 'currency', 'from', 'to', 'when', 'kind', 'state', 'channel', 'wallet'] as const
+type SearchField = (typeof searchFields)[number]
+
+/** A search as an operator types it. Times have a zone, or are days in Jakarta; the amount is in major units. */
+export type Search = { readonly [field in SearchField]?: string | undefined }
+
+/** Most items of each table that are listed. */
+export const listedMax = 200
+/** Length of a period whose start is not given, in ms. */
+const defaultMs = 7 * 86_400_000
+
+/**
+ * Reads a time: a day as the reports count it, `2026-11-24`, or a time with its zone, `2026-11-24T02:00Z` or
+ * `2026-11-24T09:00+07:00`. Returns undefined for anything else.
+ */
+export function timeFrom(text: string): Date | undefined {
+  const dayMs = namedDayStartMs(homePair, text)
+  if (dayMs !== undefined) return new Date(dayMs)
+  const isZoned = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
+  // `Date.parse` takes 30 February for 2 March.
+  const isOfDay = namedDayStartMs(homePair, text.slice(0, 10)) !== undefined
+  const atMs = isZoned && isOfDay ? Date.parse(text) : Number.NaN
+  return Number.isNaN(atMs) ? undefined : new Date(atMs)
+}
+
+const amountOf = ({ amount, currency }: Search): ItemCriteria['amount'] => {
+  if (amount === undefined) return undefined
+  const minor = fromPlainAmount(amount, String(currency))
+  return minor === undefined ? undefined : { minor, currency: currency as Currency }
+}
+
+/** Returns what is wrong with a search, or undefined. `nameOf` writes a field as its operator sees it, such as `--amount`. */
+export function faultInSearch(search: Search, nameOf: (field: SearchField) => string): string | undefined {
+  const { amount, currency, from, to, when, kind, wallet } = search
+  for (const time of [from, to])
+    if (time !== undefined && !timeFrom(time))
+      return `${time} is not a time, such as 2026-11-24, 2026-11-24T02:00Z or 2026-11-24T09:00+07:00`
+  if (currency !== undefined && !currencies.some((one) => one === currency))
+    return `unknown currency ${currency}; choose one of ${currencies.join(', ')}`
+  if ((amount === undefined) !== (currency === undefined))
+    return `${nameOf('amount')} and ${nameOf('currency')} belong together`
+  if (amount !== undefined && !amountOf(search))
+    return `${nameOf('amount')} ${amount} is not an amount in ${currency}, such as 50000`
+  if (kind !== undefined && !itemKinds.some((one) => one === kind))
+    return `unknown kind ${kind}; choose one of ${itemKinds.join(', ')}`
+  if (when !== undefined && !whens.some((one) => one === when))
+    return `unknown period ${when}; choose one of ${whens.join(', ')}`
+  if (wallet !== undefined && !isWallet(wallet)) return 'expected a wallet: 0x and 40 hex digits'
+  if (kind === 'send' && wallet === undefined) return `sends are found with ${nameOf('wallet')} only`
+  if (from !== undefined && to !== undefined && timeFrom(from)! >= timeFrom(to)!)
+    return `${nameOf('from')} must be before ${nameOf('to')}`
+  return undefined
+}
+
+/** Returns the criteria of a search without a fault. The period ends now, unless it is given. */
+export function criteriaOf(search: Search, now: Date): ItemCriteria {
+  const { state, channel, from, to, when } = search
+  const shared = { kind: search.kind as ItemKind | undefined, state, channel, amount: amountOf(search) }
+  const wallet = search.wallet?.toLowerCase()
+  const isTimeless = [from, to, when].every((one) => one === undefined)
+  if (wallet !== undefined) return { ...shared, wallet, period: isTimeless ? undefined : periodOf(search, now) }
+  return { ...shared, period: periodOf(search, now) }
+}
+
+function periodOf({ from, to, when = 'created' }: Search, now: Date): Period {
+  const end = to === undefined ? now : timeFrom(to)!
+  const start = from === undefined ? new Date(end.getTime() - defaultMs) : timeFrom(from)!
+  return { when: when as Period['when'], from: start, to: end }
+}
+
+/** Names of the columns of a list of items, and an item in them. */
+export const columnNames: readonly string[] = Object.keys(itemColumns)
+export const rowOf = (item: ListedItem): Record<string, string> =>
+  Object.fromEntries(Object.entries(itemColumns).map(([name, of]) => [name, of(item)]))
