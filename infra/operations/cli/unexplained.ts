@@ -219,7 +219,7 @@ const performInBooks = (
 const itemIn = ([given = '']: readonly string[]) => (nameForm.test(given) ? given.toLowerCase() : given)
 
 const accept = changing({
-  does: 'book your own transfer, <transaction>:<log> or txn_… at the provider, as capital',
+  does: 'book your own transfer, <transaction>:<log> or txn_… at the provider, as capital; reopen undoes it',
   usage: 'unexplained accept <item> --reason <why> [--by <who>]',
   takes: 1,
   change: async ({ words, reason, by }, operator) => {

@@ -90,7 +90,7 @@ export const clearedText = (done: string, payments: readonly string[] = []): str
   [done, ...payments.map((id) => `${id} may still need review: bun run ops review show ${id}`)].join('; ')
 
 const clear = changing({
-  does: 'write off the loss of a wallet and unfreeze it',
+  does: 'write off the loss of a wallet and unfreeze it; reclaim undoes it',
   usage: 'wallets clear <wallet> --reason <why> [--by <who>]',
   takes: 1,
   faultIn: walletFault,

@@ -30,7 +30,7 @@ export function short(id) {
 
 /** Returns a link to the item page of an id. */
 export const itemLink = (id, words) =>
-  h('a', { class: 'id', href: `#/item/${encodeURIComponent(id)}`, 'aria-label': id }, words ?? short(id))
+  h('a', { class: 'id', href: `#/item/${encodeURIComponent(id)}` }, words ?? short(id))
 
 /** Time for which a button says that it has copied, in ms. */
 const copiedMs = 1_500

@@ -138,7 +138,7 @@ function resultOf({ asOf, wrong, columns, items, isComplete }) {
       { class: 'scroll' },
       h(
         'table',
-        { class: 'stacks listed' },
+        { class: 'stacks listed found' },
         h('caption', { class: 'unseen' }, 'Items found, newest first'),
         h(
           'thead',
