@@ -93,11 +93,15 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     NATS_PASSWORD: secrets.nats[service],
   })
   const { deployment } = places
-  const chain: Env = {
-    RPC_URLS: places.rpcUrl,
+  /** What operators sign for. */
+  const line: Env = {
     CHAIN_ID: String(places.chainId),
-    GENESIS_HASH: deployment.genesisHash,
     CREDIT_LINE_ADDRESS: deployment.creditLine,
+  }
+  const chain: Env = {
+    ...line,
+    RPC_URLS: places.rpcUrl,
+    GENESIS_HASH: deployment.genesisHash,
   }
   const identity: Env = {
     IDENTITY_APP_TOKEN: secrets.identity.appToken,
@@ -110,6 +114,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
   return {
     gateway: {
       ...bus('gateway'),
+      ...line,
       ...identity,
       DATABASE_URL: databaseUrlAs('gateway', places, secrets),
       HTTP_PORT: String(places.gatewayPort),
@@ -130,6 +135,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     },
     payments: {
       ...bus('payments'),
+      ...line,
       ...provider,
       DATABASE_URL: databaseUrlAs('payments', places, secrets),
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
@@ -137,6 +143,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     },
     payouts: {
       ...bus('payouts'),
+      ...line,
       ...provider,
       DATABASE_URL: databaseUrlAs('payouts', places, secrets),
       TREASURY_ADDRESS: deployment.treasury,

@@ -1,8 +1,9 @@
 import type { Field } from '#platform/config'
-import { address, amount, durationMs, integer, list, privateKey, privateKeys } from '#platform/config-fields'
+import { amount, durationMs, integer, list, privateKey, privateKeys } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
-import { ausdAddress, chainIdField, genesisHashField } from '#shared/chain/chain-id'
+import { ausdAddress, genesisHashField } from '#shared/chain/chain-id'
 import { journeyWei } from '#shared/chain/gas'
+import { operatorFields } from '#shared/operators/operators'
 
 /** Parses an amount of native coin that a borrower must be able to live on. */
 function journey(words: { about: string; fallback: string }): Field<bigint> {
@@ -29,6 +30,7 @@ export const transfersLagBlocks = 1_000n
 export const fields = {
   ...commonFields,
   ...databaseFields,
+  ...operatorFields,
   RPC_URLS: list({
     about: 'JSON-RPC endpoints, best first, at least two',
     secret: true,
@@ -45,12 +47,8 @@ export const fields = {
     about: 'eth_call requests per second to each endpoint',
     fallback: '10',
   }),
-  CHAIN_ID: chainIdField,
   GENESIS_HASH: genesisHashField,
   AUSD_ADDRESS: ausdAddress,
-  CREDIT_LINE_ADDRESS: address({
-    about: 'credit line; deploy: the recorded one, or a new one',
-  }),
   TREASURY_KEY: privateKey({
     about: 'private key of the treasury',
   }),

@@ -5,6 +5,8 @@ import { serve } from '#platform/bus/serve'
 import { openDatabaseClock } from '#platform/db/clock'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openServiceEndpoints } from '#shared/chain/open'
+import { guardCommands } from '#shared/operators/guard'
+import { operatorRules } from '#shared/operators/operators'
 import { startAlarms } from './alarms'
 import { assemble, messagesOf, startLoops } from './assemble'
 import { awaitChain, identityOf } from './chain/await-chain'
@@ -17,7 +19,7 @@ import { policyOf } from './keys/policy'
 import { answersOf } from './questions/answers'
 import { metricsOf } from './questions/metrics'
 import { accountReader } from './questions/reads'
-import { messaging } from './schema.store'
+import { approvals, messaging } from './schema.store'
 import { startGivebacks } from './unsolicited-deposits/giveback'
 
 const name = 'chain-relayer'
@@ -64,7 +66,8 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const description = `executes commands on chain ${chainId}, exactly once`
   const statistics = { description, ...metricsOf(context, endpoints) }
   const messages = { ...messagesOf(context), bus, onFatal: fatal }
-  await using _served = await serve({ ...messages, name, answers, ...statistics })
+  const commands = guardCommands({ ...operatorRules(config), approvals: { database, table: approvals }, clock })
+  await using _served = await serve({ ...messages, name, answers, commands, ...statistics })
   await using _consumed = consume(messages)
   log.info({ lanes: keys.length }, 'service ready')
   await runUntilStopped(config, runtime)

@@ -4,6 +4,7 @@ import { deployedRules, fitting, type Other, publicUrl } from '#platform/deploym
 import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
 import { pilotWallets } from '#shared/money/pilot'
+import { operatorFields } from '#shared/operators/operators'
 
 const isPersona = (other: Other): boolean => other?.('IDENTITY_PROVIDER') === 'persona'
 
@@ -50,6 +51,7 @@ const otherTokens = (tokens: readonly string[], other: Other) => {
 export const fields = {
   ...commonFields,
   ...databaseFields,
+  ...operatorFields,
   HTTP_HOST: text({ about: 'public listen address', fallback: '127.0.0.1' }),
   HTTP_PORT: integer({ least: 0, most: 65_535, about: 'public listen port', fallback: '3000' }),
   OPS_HOST: text({ about: "operators' listen address", fallback: '127.0.0.1' }),

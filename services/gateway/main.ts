@@ -7,6 +7,8 @@ import { openDatabaseClock } from '#platform/db/clock'
 import { pause } from '#platform/deadline'
 import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
+import { guardCommands } from '#shared/operators/guard'
+import { operatorRules } from '#shared/operators/operators'
 import { openApp } from './app'
 import { assemble } from './assemble'
 import { fields } from './config'
@@ -61,6 +63,7 @@ await runService('gateway', fields, async (config, runtime) => {
     name: 'gateway',
     description,
     answers: [answerErase(context), answerRule(context), answerFlagOrder(context), answerVerifiedName(context)],
+    commands: guardCommands({ ...operatorRules(config), clock }),
   } as const
   await using _listed = await serve(listed) // This makes `nats micro ls` list the gateway too.
   const operators = runConsole(context, bus, openOperatorListener(context))

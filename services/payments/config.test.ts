@@ -12,6 +12,7 @@ const complete = {
   PROVIDER_MY_SECRET_KEY: 'xnd_development_m',
   PROVIDER_REQUESTS_PER_MINUTE: '60',
   APP_URL: 'https://app.example.org',
+  CREDIT_LINE_ADDRESS: `0x${'c1'.repeat(20)}`,
 }
 const read = (env: Record<string, string>) => readConfig('payments', fields, env)
 const http = { APP_URL: 'http://127.0.0.1:5173' }

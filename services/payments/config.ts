@@ -3,6 +3,7 @@ import { amount, durationMs, integer, oneOf, url } from '#platform/config-fields
 import { deploymentIn } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
 import { limitOfAll, pilotWallets } from '#shared/money/pilot'
+import { operatorFields } from '#shared/operators/operators'
 import { indonesianKey, malaysianKey, providerBudget, providerUrl } from '#shared/provider/account-key'
 import { checkMaxMs } from './decide'
 import type { TopupLimits } from './price'
@@ -43,6 +44,7 @@ function checkoutTtl(words: { about: string; fallback: string }): Field<number> 
 export const fields = {
   ...commonFields,
   ...databaseFields,
+  ...operatorFields,
   PROVIDER_URL: providerUrl,
   PROVIDER_ID_SECRET_KEY: indonesianKey,
   PROVIDER_MY_SECRET_KEY: malaysianKey,

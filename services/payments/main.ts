@@ -7,6 +7,8 @@ import { openDatabaseClock } from '#platform/db/clock'
 import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
+import { guardCommands } from '#shared/operators/guard'
+import { operatorRules } from '#shared/operators/operators'
 import { answersOf } from './answers'
 import { assemble, messagesOf, startLoops } from './assemble'
 import { fields, microPerUsd, treasuryReadingMaxMs } from './config'
@@ -15,7 +17,7 @@ import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
 import { oldestPayments } from './queries/activity.store'
 import { metricsOf } from './queries/metrics'
-import { inbox, journal, outbox } from './schema.store'
+import { approvals, inbox, journal, outbox } from './schema.store'
 import { openTreasury, watchTreasury } from './treasury/treasury'
 
 const name = 'payments'
@@ -53,7 +55,8 @@ await runService(name, fields, async (config, runtime) => {
   await using _overdue = watchOverdue({ log, clock, limits, read })
   const answers = answersOf(context)
   const figures = metricsOf(context, lowMicro)
-  await using _served = await serve({ ...messages, name, description, answers, ...figures })
+  const commands = guardCommands({ ...operatorRules(config), approvals: { database, table: approvals }, clock })
+  await using _served = await serve({ ...messages, name, description, answers, commands, ...figures })
   log.info('service ready')
   await runUntilStopped(config, runtime)
 })

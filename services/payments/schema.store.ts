@@ -5,6 +5,7 @@ import { messagingTables } from '#platform/db/messaging'
 import type { Db } from '#platform/db/open'
 import { pauseTable } from '#platform/db/pause.store'
 import { journalTable } from '#shared/ledger/journal.store'
+import { approvalTable } from '#shared/operators/approval.store'
 import { listingTable } from '#shared/provider/listing.store'
 
 export const schema = pgSchema('payments')
@@ -12,6 +13,7 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 export const journal = journalTable(schema)
 export const pauses = pauseTable(schema)
+export const approvals = approvalTable(schema)
 export const listings = listingTable(schema)
 
 /** Kinds of objects and events that match no promise; they are kept for manual review. */

@@ -260,8 +260,9 @@ export async function openFixture() {
     item: answerOf(answerItem(context)),
     statement: answerOf(answerStatement(context)),
     limit: answerOf(answerLimit(context)),
-    resolve: (paymentId: string, resolution: string, by = 'sari') =>
-      command('payments.review.resolve', { paymentId, resolution, by }),
+    resolve: (paymentId: string, resolution: string, by = 'sari', more: object = {}) =>
+      command('payments.review.resolve', { paymentId, resolution, by, ...more }),
+    worthOf: (subject: string, asked: object) => commands.get(subject)!.worth!(asked as never),
     clear: async (of: `0x${string}`, by = 'sari', seen?: FreezeSeen) =>
       command('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
     freeze: async (of: `0x${string}`, to: 'frozen' | 'free', revision?: string) =>

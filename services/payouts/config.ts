@@ -2,6 +2,7 @@ import type { ConfigOf, Field } from '#platform/config'
 import { address, amount, durationMs, integer, list, oneOf } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 import { limitOfAll, pilotWallets } from '#shared/money/pilot'
+import { operatorFields } from '#shared/operators/operators'
 import { indonesianKey, providerBudget, providerUrl } from '#shared/provider/account-key'
 import { checkWait } from './decide'
 import type { PayoutApi, PayoutApis } from './provider'
@@ -28,6 +29,7 @@ function detailsKeys(about: string): Field<readonly DetailsKey[]> {
 export const fields = {
   ...commonFields,
   ...databaseFields,
+  ...operatorFields,
   PROVIDER_URL: providerUrl,
   PROVIDER_ID_SECRET_KEY: indonesianKey,
   PROVIDER_REQUESTS_PER_MINUTE: providerBudget('600'),

@@ -7,6 +7,8 @@ import { openDatabaseClock } from '#platform/db/clock'
 import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
+import { guardCommands } from '#shared/operators/guard'
+import { operatorRules } from '#shared/operators/operators'
 import { answersOf } from './answers'
 import { assemble, messagesOf, startLoops } from './assemble'
 import { limits } from './cashout'
@@ -18,7 +20,7 @@ import { openXendit } from './providers/xendit/client'
 import { oldestCashouts } from './queries/activity.store'
 import { metricsOf } from './queries/metrics'
 import { openChannels, openDetailsSafe } from './request/bank'
-import { inbox, journal, outbox } from './schema.store'
+import { approvals, inbox, journal, outbox } from './schema.store'
 import { openBalance, watchBalance } from './treasury/balance'
 
 const name = 'payouts'
@@ -64,7 +66,8 @@ await runService(name, fields, async (config, runtime) => {
   await using _messages = consume(messages)
   const answers = answersOf(context)
   const figures = { ...metricsOf(context, config), unseal: unsealWith(context) }
-  await using _served = await serve({ ...messages, name, description, answers, ...figures })
+  const commands = guardCommands({ ...operatorRules(config), approvals: { database, table: approvals }, clock })
+  await using _served = await serve({ ...messages, name, description, answers, commands, ...figures })
   log.info('service ready')
   await runUntilStopped(config, runtime)
 })

@@ -221,5 +221,6 @@ export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relaye
 export const GivebackOrder = question('chain.giveback.order', 'chain-relayer', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, txHash: Hash, logIndex: Type.Integer({ minimum: 0 }) }),
   answer: CommandOutcome,
+  gives: 'money',
   repeat: 'once by its key',
 })

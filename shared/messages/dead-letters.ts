@@ -13,6 +13,7 @@ const deciding = (subject: string, owner: ServiceName) =>
       diedAt: Timestamp,
     }),
     answer: CommandOutcome,
+    gives: 'nothing',
     repeat: 'once by its key',
   })
 

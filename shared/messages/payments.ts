@@ -149,6 +149,7 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
     resolution: Type.Enum(['credit', 'refund', 'accept']),
   }),
   answer: CommandOutcome,
+  gives: 'money',
   repeat: 'once by its key',
 })
 
@@ -159,6 +160,7 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
 export const WalletClear = question('payments.wallet.clear', 'payments', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, wallet: Address, revision: Amount, missing: Amount }),
   answer: CommandOutcome,
+  gives: 'money',
   repeat: 'once by its key',
 })
 
@@ -169,6 +171,7 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
 export const WalletReclaim = question('payments.wallet.reclaim', 'payments', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, wallet: Address, clearing: Amount }),
   answer: CommandOutcome,
+  gives: 'nothing',
   repeat: 'once by its key',
 })
 
@@ -184,6 +187,7 @@ export const WalletFreeze = question('payments.wallet.freeze', 'payments', ['ops
     revision: Amount,
   }),
   answer: CommandOutcome,
+  gives: 'nothing',
   repeat: 'once by its key',
 })
 
@@ -194,6 +198,7 @@ export const WalletFreeze = question('payments.wallet.freeze', 'payments', ['ops
 export const LossGivenBack = question('payments.loss.given-back', 'payments', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, paymentId: Type.String(), micro: Amount }),
   answer: CommandOutcome,
+  gives: 'money',
   repeat: 'once by its key',
 })
 
@@ -210,6 +215,7 @@ export const PaymentTakenBack = question('payments.payment.taken-back', 'payment
     minor: Amount,
   }),
   answer: CommandOutcome,
+  gives: 'money',
   repeat: 'once by its key',
 })
 
@@ -222,6 +228,7 @@ const ProviderId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,80}$' })
 export const DisputeCharge = question('payments.dispute.charge', 'payments', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, disputeId: ProviderId, charge: ProviderId }),
   answer: CommandOutcome,
+  gives: 'nothing',
   repeat: 'once by its key',
 })
 

@@ -146,6 +146,7 @@ export const CashoutHold = question('payouts.cashout.hold', 'payouts', ['ops'], 
     revision: Type.Integer({ minimum: 0 }),
   }),
   answer: CommandOutcome,
+  gives: 'money',
   repeat: 'once by its key',
 })
 
@@ -153,6 +154,7 @@ export const CashoutHold = question('payouts.cashout.hold', 'payouts', ['ops'], 
 export const CashoutCancel = question('payouts.cashout.cancel', 'payouts', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, payoutId: Uuid }),
   answer: CommandOutcome,
+  gives: 'nothing',
   repeat: 'once by its key',
 })
 
@@ -193,6 +195,7 @@ export const AccountRefuse = question('payouts.account.refuse', 'payouts', ['ops
     revision: Type.Integer({ minimum: 0 }),
   }),
   answer: CommandOutcome,
+  gives: 'nothing',
   repeat: 'once by its key',
 })
 

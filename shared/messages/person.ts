@@ -28,6 +28,7 @@ export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
     replaced: Type.Union([Uuid, Type.Null()]),
   }),
   answer: CommandOutcome,
+  gives: 'nothing',
   repeat: 'once by its key',
 })
 
@@ -35,6 +36,7 @@ export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
 export const FlagOrder = question('gateway.person.flag', 'gateway', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, wallet: Address, revision: Amount }),
   answer: CommandOutcome,
+  gives: 'nothing',
   repeat: 'once by its key',
 })
 
@@ -64,6 +66,7 @@ const erasing = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({ ...operatorCommandFields, wallet: Address, check: Type.Boolean() }),
     answer: CommandOutcome,
+    gives: 'nothing',
     repeat: 'once by its key',
   })
 export type PersonErasure = ReturnType<typeof erasing>

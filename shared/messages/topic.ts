@@ -36,9 +36,15 @@ export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> =
   readonly answer: A
   readonly owner: ProcessName
   readonly askers: readonly Asker[]
+  /**
+   * Whether an operator's command may give money away. Each one states it, and the handler of one that does counts its sum;
+   * a command without it always needs two operators.
+   */
+  readonly gives?: Gives
   /** Reason why the request may be repeated; by default it goes to one instance only. */
   readonly repeat?: Repeat
 }
+type Gives = 'money' | 'nothing'
 /** Reason why a request may be repeated to another instance while the first may still answer. */
 type Repeat = 'changes nothing' | 'once by its key'
 /** A request as its caller sends it, with addresses in any case. */
@@ -79,7 +85,7 @@ export const question = <Q extends TSchema, A extends TSchema>(
   subject: string,
   owner: ProcessName,
   askers: readonly Asker[],
-  terms: { request: Q; answer: A; repeat?: Repeat },
+  terms: { request: Q; answer: A; gives?: Gives; repeat?: Repeat },
 ): Question<Q, A> => ({ subject, owner, askers, ...terms })
 
 export const answerSchema = (answer: TSchema) =>

@@ -4,13 +4,14 @@ import { books } from './kinds/books'
 import { cashouts } from './kinds/cashouts'
 import { chain } from './kinds/chain'
 import { messages } from './kinds/messages'
+import { operators } from './kinds/operators'
 import { payments } from './kinds/payments'
 import { providers } from './kinds/providers'
 import { services } from './kinds/services'
 import { users } from './kinds/users'
 
 /** Every kind of alert, by area and name, in the order of the runbook. */
-export const areas = { services, messages, payments, cashouts, books, providers, chain, users } as const
+export const areas = { services, messages, payments, cashouts, books, providers, chain, users, operators } as const
 
 type Areas = typeof areas
 export type AlertName = { [A in keyof Areas]: keyof Areas[A] }[keyof Areas] & string

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { bigint, check, pgSchema, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, check, jsonb, pgSchema, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { at } from '#platform/db/columns'
+import { approvalTable } from '#shared/operators/approval.store'
 
-/** Schema of the audit log. Both of its tables are append-only. */
+/** Schema of the audit log. All of its tables are append-only. */
 export const schema = pgSchema('ops')
 
 /** Operators' commands. Each is written before the service is asked. */
@@ -23,6 +24,30 @@ export const commands = schema.table(
     check('commands_words', sql`${table.reason} <> '' and ${table.askedBy} <> ''`),
   ],
 )
+
+/**
+ * Commands above the sum that one operator signed, for another to approve. Each is closed by an outcome or by its end; the
+ * latest one of a command counts.
+ */
+export const proposals = schema.table('proposals', {
+  id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+  commandId: uuid('command_id')
+    .notNull()
+    .references(() => commands.id),
+  subject: text('subject').notNull(),
+  /** Request as it was signed. */
+  request: jsonb('request').notNull(),
+  terms: jsonb('terms').notNull(),
+  /** Arguments and options of the command line. */
+  line: jsonb('line').notNull(),
+  signedBy: text('signed_by').notNull(),
+  signature: text('signature').notNull(),
+  until: at('until').notNull(),
+  proposedAt: at('proposed_at').notNull().defaultNow(),
+})
+
+/** Approvals of the commands that operators carry out themselves, without a service. */
+export const approvals = approvalTable(schema)
 
 /** Outcomes of the commands. A command without an outcome is unknown until it is repeated. */
 export const outcomes = schema.table(

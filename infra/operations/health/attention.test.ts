@@ -13,6 +13,7 @@ const bus = (more: Partial<OnBus>) => ({
 })
 const fine: SystemFacts = {
   paused: [],
+  proposedCommands: 0,
   states: [],
   promisedMicro: 0n,
   owedMicro: 0n,
@@ -84,6 +85,11 @@ const cases = [
     'dead letters',
     { deadLetters: [{ service: 'x', count: 1 }] },
     /^x has 1 dead letter: bun run ops dead-letters list$/,
+  ],
+  [
+    'a command that waits for a second operator',
+    { proposedCommands: 1 },
+    /1 command waits for a second operator: bun run ops commands --proposed$/,
   ],
   [
     'a second wallet of a person',

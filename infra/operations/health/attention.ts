@@ -82,6 +82,7 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
       ...needlessNeeds(facts),
       ...evidenceNeeds(facts),
       ...secondWalletNeeds(facts),
+      ...proposedNeeds(facts),
       ...failedFlagNeeds(facts),
       ...bus,
       ...listNeeds(facts.lists),
@@ -144,6 +145,11 @@ const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): Need[] => {
   const wallets = `${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'}`
   return [need('SecondWallet', `${wallets} of a person who has another wallet`)]
 }
+
+const proposedNeeds = ({ proposedCommands: count }: SystemFacts): Need[] =>
+  count > 0
+    ? [need('ApprovalAwaited', `${counted(count, 'command')} ${count === 1 ? 'waits' : 'wait'} for a second operator`)]
+    : []
 
 const failedFlagNeeds = ({ failedFlags: count }: SystemFacts): Need[] =>
   count > 0 ? [need('IdentityOrderFailed', `${counted(count, 'verdict')} not set on the chain`)] : []

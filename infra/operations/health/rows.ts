@@ -1,6 +1,7 @@
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Messenger, messengers, serviceOf } from '#infra/migrations/databases'
 import type { Limited } from '#infra/operations/alerts/state-limits'
+import { listProposals } from '#infra/operations/audit-log/proposals'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates, listFailedFlags } from '#infra/operations/cli/person/decide'
 import { listNeedless } from '#infra/operations/cli/wallets'
@@ -33,6 +34,8 @@ export type Rows = {
   deadLetters: { service: string; count: number }[]
   lanes: { address: `0x${string}`; fault: string | null }[]
   paused: Paused[]
+  /** Number of commands that wait for a second operator. */
+  proposedCommands: number
   frozenWallets: number
   needlessRepayments: number
   /** Bank accounts that operators refuse, and cash-outs that they hold before the payout. */
@@ -100,6 +103,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       failedFlags: (await listFailedFlags(tx)).length,
       breaks: (await openBreaks(tx)).map(({ standing, ageMs }) => ({ standing, ageMs })),
       paused: await listPaused(tx),
+      proposedCommands: (await listProposals(tx)).length,
       promisedMicro: BigInt(promises!.promised),
       owedMicro: BigInt(open!.owed),
       unpaidMinor: BigInt(open!.unpaid),

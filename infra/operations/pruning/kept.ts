@@ -205,9 +205,14 @@ export const entries: readonly KeptEntry[] = [
     why: 'Shows the last comparison.',
   },
   {
-    names: ['ops.commands', 'ops.outcomes'],
+    names: ['ops.commands', 'ops.outcomes', 'ops.proposals'],
     growsWith: 'operator requests',
-    why: 'Audit log of operator commands: who, what, why, outcome.',
+    why: 'Audit log of operator commands: who, what, why, outcome, and what waits for a second operator.',
+  },
+  {
+    names: ['payments.approvals', 'payouts.approvals', 'chain_relayer.approvals', 'ops.approvals'],
+    growsWith: 'operator requests',
+    why: 'Which operators signed a command that gave money away, and how much it gave.',
   },
   {
     names: ['WEBHOOKS'],

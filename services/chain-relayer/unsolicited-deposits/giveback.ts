@@ -3,6 +3,7 @@ import type { Db, Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import { GivebackOrder } from '#shared/messages/chain'
+import type { WorthOf } from '#shared/messages/operator-commands'
 import { ok } from '#shared/refusals'
 import { isAuthorizationUsed, nameOf } from '../chain/authorization'
 import type { Context } from '../context'
@@ -40,15 +41,28 @@ async function isUsed(context: Context, arrival: Arrival): Promise<boolean> {
 }
 
 export const answerGivebacks = (context: Context): Handler =>
-  handler(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
-    const asked = { txHash, logIndex, askedBy, reason }
-    const known = await context.database.transaction((tx) => recordRequest(tx, asked))
-    if (!known) return ok({ done: `giveback of ${nameOf(asked)} requested, decision pending` })
-    const at = known.askedAt.toISOString()
-    return ok({
-      done: `already requested at ${at} by ${known.askedBy}: ${nameOf(asked)} is ${known.state}`,
-    })
-  })
+  handler(
+    GivebackOrder,
+    async ({ txHash, logIndex, by: askedBy, reason }) => {
+      const asked = { txHash, logIndex, askedBy, reason }
+      const known = await context.database.transaction((tx) => recordRequest(tx, asked))
+      if (!known) return ok({ done: `giveback of ${nameOf(asked)} requested, decision pending` })
+      const at = known.askedAt.toISOString()
+      return ok({
+        done: `already requested at ${at} by ${known.askedBy}: ${nameOf(asked)} is ${known.state}`,
+      })
+    },
+    worthOfReturn(context),
+  )
+
+/** Counts the AUSD of a transfer. The sum is unknown until the transfer is final. */
+const worthOfReturn =
+  (context: Context): WorthOf<typeof GivebackOrder> =>
+  async (name) => {
+    const read = await readArrival(context, name)
+    if (read === 'unsettled' || 'refused' in read) return { micro: null, to: '', seen: '' }
+    return { micro: read.arrival.ausdMicro, to: read.arrival.wallet, seen: '' }
+  }
 
 const rowsMax = 64
 

@@ -38,6 +38,7 @@ export const settings = {
   NATS_URL: `nats://${nowhere}`,
   NATS_PASSWORD: 'none',
   DEPLOYMENT: 'local',
+  CREDIT_LINE_ADDRESS: `0x${'c1'.repeat(20)}`,
   DATABASE_URL: `postgres://${nowhere}/none`,
   PUBLIC_URL: 'http://127.0.0.1:3000',
   SUPPORT_CONTACT: 'help@example.org',

@@ -20,14 +20,23 @@ import { pauses } from '../schema.store'
 import { erasure } from './erase'
 import { answerResolve } from './resolve'
 import { recordTakenBack } from './taken-back'
+import { worthOfClear, worthOfGivenBack, worthOfTakenBack } from './worth'
 
 export const answerOperatorCommands = (context: Context): Handler[] => [
   answerResolve(context),
-  handler(WalletClear, async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked))),
+  handler(
+    WalletClear,
+    async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked)),
+    worthOfClear(context),
+  ),
   handler(WalletReclaim, async ({ wallet, ...asked }) => ok(await reclaimCleared(context, wallet, asked))),
   handler(WalletFreeze, async ({ wallet, ...asked }) => ok(await freezeByOperator(context, wallet, asked))),
-  handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked))),
-  handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked))),
+  handler(
+    LossGivenBack,
+    async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked)),
+    worthOfGivenBack(context),
+  ),
+  handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked)), worthOfTakenBack(context)),
   handler(DisputeCharge, async (asked) => ok(await nameCharge(context, asked))),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups', inCountry: topupsIn }),
   answerErasure(context, personErasures.payments, erasure),

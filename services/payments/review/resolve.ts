@@ -29,19 +29,23 @@ import {
   lastResolution,
   type ResolutionRow,
 } from './resolution.store'
+import { worthOfReview } from './worth'
 
 type ResolveRequest = ReadRequestOf<typeof ReviewResolve>
 type DecisionOutcome = { done: string } | { refused: string }
 
 /** Executes an operator's decision once; a retry returns the same result. */
 export const answerResolve = (context: Context) =>
-  handler(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
+  handler(ReviewResolve, async (asked) => ok(await resolve(context, asked)), worthOfReview(context))
 
 async function resolve(context: Context, asked: ResolveRequest): Promise<DecisionOutcome> {
   const { database, log, poke } = context
   const { paymentId, resolution, by } = asked
   const seen = await database.read((db) => findPayment(db, paymentId))
   if (!seen) return { refused: `there is no payment ${paymentId}` }
+  // guard: operators decide about the payment that they were shown
+  if (seen.state === 'review' && asked.approval && asked.approval.terms.seen !== seen.changedAt.toISOString())
+    return { refused: `${paymentId} has just changed: review it again` }
   const outside = seen.state === 'review' ? await askOutside(context, seen, asked) : {}
   const outcome = await database.transaction(async (tx): Promise<DecisionOutcome> => {
     const payment = (await lockPayment(tx, paymentId))!

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { ProviderBusy } from '#shared/provider/problem'
 import { booksOf } from '../ledger/test-support'
+import { payments } from '../payment.table'
 import { openFixture } from '../test-support'
 import { reviewsOf } from './test-support'
 
@@ -47,6 +49,23 @@ describe('a refund that an operator orders', () => {
     expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'succeeded', requests: 1 }])
     await fixture.recheck(700_000)
     expect(await atProvider(id)).toMatchObject([{ replays: 0 }])
+  })
+
+  // guard: operators decide about the payment that they were shown
+  test('is refused if the payment has changed since operators signed it', async () => {
+    const id = await differing()
+    const { micro, to, seen } = (await fixture.worthOf('payments.review.resolve', { paymentId: id }))!
+    expect({ micro, to }).toEqual({ micro: 3_076_923n, to: (await fixture.row(id))!.wallet })
+    const { wallet } = (await fixture.row(id))!
+    await fixture.database.run((db) => db.update(payments).set({ updatedAt: new Date() }).where(eq(payments.id, id)))
+    const signature = `0x${'1'.repeat(130)}`
+    const resolve = (state: string) => {
+      const terms = { micro: '3076923', to: wallet, seen: state, until: new Date().toISOString() }
+      return fixture.resolve(id, 'refund', 'sari', { approval: { terms, signatures: [{ by: 'sari', signature }] } })
+    }
+    expect((await resolve(seen)).ok).toMatchObject({ refused: `${id} has just changed: review it again` })
+    const now = (await fixture.worthOf('payments.review.resolve', { paymentId: id }))!
+    expect((await resolve(now.seen)).ok).toHaveProperty('done')
   })
 
   test('is refused, not failed, for a rest that comes back after another refund of ours', async () => {

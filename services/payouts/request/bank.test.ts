@@ -120,6 +120,7 @@ describe('the keys of bank details in the configuration', () => {
     PROVIDER_URL: 'https://provider.example',
     PROVIDER_ID_SECRET_KEY: 'k',
     TREASURY_ADDRESS: `0x${'aa'.repeat(20)}`,
+    CREDIT_LINE_ADDRESS: `0x${'c1'.repeat(20)}`,
     BANK_DETAILS_KEYS: keys,
   })
   const base64 = Buffer.alloc(32, 7).toString('base64')

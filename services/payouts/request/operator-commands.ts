@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { type Handler, handler } from '#platform/bus/serve'
+import type { WorthOf } from '#shared/messages/operator-commands'
 import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
+import { nothing } from '#shared/operators/may-perform'
 import { ok } from '#shared/refusals'
 import { unpaidStates } from '../cashout'
-import { lockCashout, recordCashout } from '../cashout.store'
+import { findCashout, lockCashout, recordCashout } from '../cashout.store'
 import type { Context } from '../context'
 import { startReturn } from '../onchain/advance'
 import { findRefusal } from './refusal.store'
@@ -65,7 +67,16 @@ async function cancelCashout(
   return outcome
 }
 
+/** Counts a cash-out that an operator lets be paid after all; keeping it from being paid gives nothing. */
+const worthOfHold =
+  ({ database }: Context): WorthOf<typeof CashoutHold> =>
+  async ({ payoutId, to }) => {
+    if (to === 'held') return nothing
+    const cashout = await database.read((db) => findCashout(db, payoutId))
+    return cashout && { micro: cashout.ausdMicro, to: cashout.wallet, seen: '' }
+  }
+
 export const answerOperatorCommands = (context: Context): Handler[] => [
-  handler(CashoutHold, async (asked) => ok(await holdCashout(context, asked))),
+  handler(CashoutHold, async (asked) => ok(await holdCashout(context, asked)), worthOfHold(context)),
   handler(CashoutCancel, async (asked) => ok(await cancelCashout(context, asked))),
 ]

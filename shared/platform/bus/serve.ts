@@ -16,18 +16,26 @@ import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { schemaReader } from '#platform/schema'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
+import { isOperatorCommand, type WorthOf } from '#shared/messages/operator-commands'
 import { personReads } from '#shared/messages/person'
 import type { AnswerOf, ProcessName, Question, ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 
-export type Handler = { question: Question; answer: (request: unknown) => Promise<unknown> }
+export type Handler = {
+  question: Question
+  answer: (request: unknown) => Promise<unknown>
+  /** Worth of an operator's command that gives money away. */
+  worth?: WorthOf
+}
 
 /** Returns a handler of requests. One that does not match the schema throws `Malformed`. */
 export const handler = <Q extends Question>(
   question: Q,
   answer: (request: ReadRequestOf<Q>) => Promise<AnswerOf<Q>>,
+  worth?: WorthOf<Q>,
 ): Handler => ({
   question,
+  ...(worth && { worth: worth as WorthOf }),
   answer: async (request) => {
     const read = schemaReader(question.request)(request)
     if ('fault' in read) throw new Malformed(read.fault)
@@ -47,6 +55,8 @@ export type Served<F extends object = Record<string, unknown>> = {
   stats: () => Promise<F>
   readings?: (figures: F) => readonly Metric[]
   log: Log
+  /** Puts an operator's command behind the check of who may do what. */
+  commands?: (handler: Handler) => Handler
   /** Decrypts the encrypted columns of a row for its owner's export. */
   unseal?: Unseal
 } & Partial<Keeping>
@@ -75,6 +85,14 @@ function answersAboutPeople({ name, database, unseal }: Pick<Served, 'name' | 'd
   ]
 }
 
+/** Puts every operator's command behind the one check of who may do what. Throws if the process has no rules for it. */
+function guardedAll({ name, commands }: Pick<Served, 'name' | 'commands'>, handlers: readonly Handler[]): Handler[] {
+  if (commands) return handlers.map(commands)
+  const command = handlers.find(({ question }) => isOperatorCommand(question))
+  if (command) throw new Error(`${name} answers ${command.question.subject} without rules for operators`)
+  return [...handlers]
+}
+
 /**
  * Share of the five seconds of an orderly shutdown that is left for responses, in ms. Connections are closed in the
  * rest.
@@ -84,7 +102,11 @@ const lastAnswersMs = 3_500
 /** Serves requests until disposed, which waits for the responses to accepted ones. */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
-  const answers = [...options.answers, ...answersToOperators(options), ...answersAboutPeople(options)]
+  const answers = guardedAll(options, [
+    ...options.answers,
+    ...answersToOperators(options),
+    ...answersAboutPeople(options),
+  ])
   const tallies = new Map(answers.map(({ question }) => [question.subject, openTally()]))
   const adding = options.bus.nc.services.add({
     name: options.name,
