@@ -71,7 +71,7 @@ test('after a lost response the same command asks again under the same id', asyn
 test('no outcome is recorded until one is known, and repeating the command reuses the same request', async () => {
   const deciding = serviceThatSays({ awaited: 'it is being decided' })
   expect(await perform({ sql }, command('f'), deciding.ask)).toMatchObject({
-    refused: 'it is being decided',
+    awaited: 'it is being decided',
   })
   expect(
     await sql`

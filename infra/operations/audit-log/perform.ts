@@ -1,5 +1,7 @@
 import type { Sql } from 'postgres'
 import type { TSchema } from 'typebox'
+import { findProposal, waitsText } from '#infra/operations/audit-log/proposals'
+import { changedSince, Proposed, type SigningOperator, signedOutcome } from '#infra/operations/audit-log/signed-outcome'
 import type { Operator } from '#infra/operations/cli/operator'
 import { Unavailable } from '#platform/bus/ask'
 import type { CommandOutcome } from '#shared/messages/operator-commands'
@@ -19,7 +21,7 @@ export type AuditedCommand = {
 
 export type CommandReply = { readonly done: string } | { readonly refused: string }
 
-/** Reply of a service that does not know the outcome yet. No outcome is recorded for it. */
+/** Reply of a command whose outcome is not known yet, or that waits for a second operator. No outcome is recorded for it. */
 export type Awaited = { readonly awaited: string }
 
 export type Earlier = {
@@ -28,28 +30,36 @@ export type Earlier = {
   readonly reason: string
 }
 
-export type Performed = CommandReply & { readonly id: string; readonly earlier?: Earlier }
+export type Performed = (CommandReply | Awaited) & { readonly id: string; readonly earlier?: Earlier }
 
 /**
  * Asks the service, and records the command before and its outcome after. A command that is done is not sent again.
  * Throws if the response is lost: a repeat sends the same id, which the service recognises.
  */
 export async function perform(
-  { sql }: Pick<Operator, 'sql'>,
+  { sql, signing }: Pick<Operator, 'sql'> & SigningOperator,
   command: AuditedCommand,
   ask: (id: string) => Promise<CommandReply | Awaited>,
 ): Promise<Performed> {
-  const recorded = await record(sql, command)
+  const approving = signing?.approving
+  const recorded = approving ? await find(sql, command) : await record(sql, command)
+  if (!recorded || (approving && recorded.id !== approving.command))
+    return { id: approving!.command, refused: changedSince }
   if (recorded.said !== null) {
     const { id, askedBy: by, askedAt: at, reason } = recorded
     return { id, done: recorded.said, earlier: { by, at, reason } }
   }
-  const outcome = await ask(recorded.id).catch((cause: unknown) => {
+  const proposal = signing && !approving ? await findProposal(sql, recorded.id) : undefined
+  if (proposal?.isOpen) return { id: recorded.id, awaited: waitsText(proposal) }
+  const outcome = await ask(recorded.id).catch((cause: unknown): Awaited => {
+    if (cause instanceof Proposed) return { awaited: cause.message }
     throw new Error(unansweredText(command, cause), { cause })
   })
-  if ('awaited' in outcome) return { id: recorded.id, refused: outcome.awaited }
-  await conclude(sql, recorded.id, outcome)
-  return { id: recorded.id, ...outcome }
+  if ('awaited' in outcome) return { id: recorded.id, ...outcome }
+  const reply =
+    approving && 'done' in outcome ? { done: `${outcome.done}; approved by ${signing.signer.name}` } : outcome
+  await conclude(sql, recorded.id, reply)
+  return { id: recorded.id, ...reply }
 }
 
 const again = 'Run the same command again: it takes effect once and reports the outcome'
@@ -61,30 +71,38 @@ const unansweredText = ({ verb, target }: AuditedCommand, error: unknown): strin
 
 export type CommandQuestion = Question<TSchema, typeof CommandOutcome>
 
-export async function askOutcome<Q extends CommandQuestion>(
-  { ask }: Pick<Operator, 'ask'>,
+/** Sends a command to its service, with the signatures that it needs. Throws `Proposed` if a second operator must approve it. */
+export const askOutcome = <Q extends CommandQuestion>(
+  operator: Pick<Operator, 'ask'> & SigningOperator,
   question: Q,
   request: RequestOf<Q>,
-): Promise<CommandReply> {
-  const answer = await ask<CommandQuestion>(question, request)
-  return 'refused' in answer ? { refused: refusals[answer.refused].message } : answer.ok
-}
+): Promise<CommandReply> =>
+  signedOutcome(operator, question.subject, request as { command: string }, async (signed) => {
+    const answer = await operator.ask<CommandQuestion>(question, signed)
+    return 'refused' in answer ? { refused: refusals[answer.refused].message } : answer.ok
+  })
 
 type RecordedCommand = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }
 
 /** Records the command unless it exists. Returns its first request, with the outcome if it is done. */
-async function record(sql: Sql, { verb, target, cause, reason, by }: AuditedCommand): Promise<RecordedCommand> {
+async function record(sql: Sql, command: AuditedCommand): Promise<RecordedCommand> {
+  const { verb, target, cause, reason, by } = command
   await sql`
     insert into ops.commands (verb, target, cause, reason, asked_by)
     values (${verb}, ${target}, ${cause}, ${reason}, ${by}) on conflict do nothing`
+  return (await find(sql, command))!
+}
+
+async function find(sql: Sql, { verb, target, cause }: AuditedCommand): Promise<RecordedCommand | undefined> {
   const [recorded] = await sql<RecordedCommand[]>`
     select d.id, d.asked_by as "askedBy", d.asked_at as "askedAt", d.reason, o.said
     from ops.commands d left join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
     where d.verb = ${verb} and d.target = ${target} and d.cause = ${cause}`
-  return recorded!
+  return recorded
 }
 
-async function conclude(sql: Sql, id: string, outcome: CommandReply): Promise<void> {
+/** Records an outcome of a command. */
+export async function conclude(sql: Sql, id: string, outcome: CommandReply): Promise<void> {
   const [word, said] = 'done' in outcome ? ['done', outcome.done] : ['refused', outcome.refused]
   await sql`
     insert into ops.outcomes (command_id, outcome, said) values (${id}, ${word}, ${said})

@@ -1,7 +1,9 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { faultOf } from '#infra/local/words'
 import type { Performed } from '#infra/operations/audit-log/perform'
-import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
+import type { Proposal, ProposedLine } from '#infra/operations/audit-log/proposals'
+import { type Operator, openOperator, operatorName, type Signing } from '#infra/operations/cli/operator'
+import { operatorSigner } from '#infra/operations/cli/signer'
 import { counted } from '#infra/operations/text'
 import type { Say } from '#platform/command'
 
@@ -10,6 +12,8 @@ export type Verb = {
   /** Runs the command. Returns the exit code: 0 if nothing needs attention, 1 if something does, 2 for wrong usage. */
   run: (words: string[], say: Say) => Promise<number>
   among?: Readonly<Record<string, Verb>>
+  /** Runs a proposed command for the second operator. Undefined if it changes nothing. */
+  approve?: (proposal: Proposal, say: Say) => Promise<number>
 }
 
 export type CommandLine = {
@@ -53,28 +57,47 @@ export const changing = (
   form: Form & {
     change: (asked: CommandWords, operator: Operator) => Promise<readonly Performed[]>
   },
-): Verb => ({
-  does: form.does,
-  run: async (words, say) => {
-    const line = understood(words, form, {
-      json: { type: 'boolean' },
-      reason: { type: 'string' },
-      by: { type: 'string' },
-    })
-    if ('help' in line) return helped(line, say)
-    const reason = String(line.options.reason ?? '').trim()
-    if (reason === '') return helped({ help: helpOf(form, '--reason is required'), code: 2 }, say)
-    const by = operatorName(line.options.by)
-    await using operator = openOperator()
-    const performed = await form.change({ ...line, reason, by }, operator)
+): Verb => {
+  const change = async (asked: CommandWords, signing: Signing | undefined, say: Say) => {
+    await using operator = openOperator(undefined, signing)
+    const performed = await form.change(asked, operator)
     const ok = performed.every((one) => 'done' in one)
     const text = performed.length > 0 ? performed.map(wordsOf).join('\n') : 'nothing to do'
-    say(line.options.json ? jsonOf({ ok, performed }) : text)
+    say(asked.options.json ? jsonOf({ ok, performed }) : text)
     return ok ? 0 : 1
-  },
-})
+  }
+  return {
+    does: form.does,
+    run: async (words, say) => {
+      const line = understood(words, form, {
+        json: { type: 'boolean' },
+        reason: { type: 'string' },
+        by: { type: 'string' },
+      })
+      if ('help' in line) return helped(line, say)
+      const reason = String(line.options.reason ?? '').trim()
+      if (reason === '') return helped({ help: helpOf(form, '--reason is required'), code: 2 }, say)
+      const signer = operatorSigner()
+      const by = operatorName(line.options.by, signer)
+      const signing = signer && { signer, line: proposedLine(line) }
+      return change({ ...line, reason, by }, signing, say)
+    },
+    approve: async (approving, say) => {
+      const signer = operatorSigner()
+      if (!signer) throw new Error('OPERATORS is not set: set it as the services have it')
+      const { line, reason, by } = approving
+      return change({ ...line, reason, by }, { signer, line, approving }, say)
+    },
+  }
+}
+
+function proposedLine({ words, options }: CommandLine): ProposedLine {
+  const { reason: _, by: __, json: ___, ...own } = options
+  return { words, options: own as ProposedLine['options'] }
+}
 
 function wordsOf(performed: Performed): string {
+  if ('awaited' in performed) return `waiting: ${performed.awaited}`
   if ('refused' in performed) return `refused: ${performed.refused}`
   const { earlier } = performed
   if (!earlier) return performed.done

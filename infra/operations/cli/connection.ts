@@ -18,6 +18,7 @@ const secretNames = [
   'PROVIDER_ID_SECRET_KEY',
   'PROVIDER_MY_SECRET_KEY',
   'NATS_PASSWORD_ADMIN',
+  'OPERATOR_KEY',
 ]
 
 const fields = {

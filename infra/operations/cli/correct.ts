@@ -3,9 +3,12 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 import { type CommandReply, perform } from '#infra/operations/audit-log/perform'
+import { performHere } from '#infra/operations/audit-log/perform-here'
 import { changing } from '#infra/operations/cli/command'
 import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/connection'
+import { PostingCorrect } from '#infra/operations/cli/local-commands'
 import { journalTable, NotReversible, reverse } from '#shared/ledger/journal.store'
+import type { Worth } from '#shared/messages/operator-commands'
 
 async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undefined> {
   const schemas = await sql<{ name: DatabaseRole }[]>`
@@ -31,6 +34,17 @@ export async function correct(sql: Sql, posting: string, reason: string): Promis
   return `${posting} of ${made!.item} reversed by ${made!.posting}`
 }
 
+/** Counts the AUSD that a posting moves. The sum of one in another currency is unknown. */
+export async function worthOf(sql: Sql, posting: string): Promise<Worth | undefined> {
+  const schema = await schemaOf(sql, posting)
+  if (!schema) return undefined
+  const [found] = await sql<{ micro: string; isOther: boolean }[]>`
+    select coalesce(sum(amount) filter (where asset = 'AUSD' and amount > 0), 0)::text as micro,
+      bool_or(asset <> 'AUSD') as "isOther"
+    from ${sql(schema)}.journal where posting = ${posting}`
+  return { micro: found!.isOther ? null : BigInt(found!.micro), to: '', seen: '' }
+}
+
 /** Command that runs as the owner of all tables, because the journals belong to the services. */
 export const correctPosting = changing({
   does: 'reverse a posting',
@@ -38,7 +52,13 @@ export const correctPosting = changing({
   takes: 1,
   change: async ({ words: [posting = ''], reason, by }, operator) => {
     const command = { verb: 'correct', target: posting, cause: 'it was wrong', reason, by }
-    return [await perform(operator, command, () => outcomeOf(operatorDatabaseUrl(), posting, reason))]
+    const work = () => outcomeOf(operatorDatabaseUrl(), posting, reason)
+    const worth = () => worthOf(operator.sql, posting)
+    return [
+      await perform(operator, command, (id) =>
+        performHere(operator, PostingCorrect, { command: id, by, reason, posting }, { work, worth }),
+      ),
+    ]
   },
 })
 

@@ -18,6 +18,7 @@ const env = {
   PAYER_NAME_SENT: 'yes',
   TERMS_VERSION: '2026-11-01',
   TRUSTED_PROXIES: '172.16.0.0/12',
+  OPERATORS: `alice:0x${'a'.repeat(40)},bob:0x${'b'.repeat(40)}`,
 }
 const micro = (name: string) => String(pilotMax(name) * 1_000_000n)
 const topups = {
@@ -64,6 +65,7 @@ const headings = [...readFileSync(join(repositoryDir, page), 'utf8').matchAll(/^
 describe('a deviation is listed with its sentence and the heading of the page', () => {
   test.each<[string, Changes, string]>([
     ['one-world', { env: { DEPLOYMENT: 'test' } }, 'DEPLOYMENT is test'],
+    ['operators', { env: { OPERATORS: 'none' } }, 'OPERATORS is none'],
     ['pilot-limits', { env: { PILOT_WALLETS: 'none' } }, 'every wallet can get verified'],
     ['pilot-limits', { topups: { invitedOnly: undefined } }, 'every wallet can top up'],
     ['pilot-limits', { payouts: { invitedOnly: undefined } }, 'every wallet can cash out'],

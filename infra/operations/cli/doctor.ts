@@ -75,6 +75,9 @@ export function deviationsIn(facts: DoctorFacts): Deviation[] {
     ...(isGiven(setting('TERMS_VERSION'))
       ? []
       : [at('terms', 'TERMS_VERSION is none: no user accepts any terms of service.')]),
+    ...(isGiven(setting('OPERATORS'))
+      ? []
+      : [at('operators', 'OPERATORS is none: one operator gives any sum away, under a name that nothing proves.')]),
     ...(isGiven(setting('TRUSTED_PROXIES'))
       ? []
       : [at('proxy', 'TRUSTED_PROXIES is empty: all callers share one rate limit.')]),

@@ -1,4 +1,6 @@
+import { access } from '#infra/operations/cli/access'
 import { accounts } from '#infra/operations/cli/accounts'
+import { approveAmong, withdraw } from '#infra/operations/cli/approve'
 import { books } from '#infra/operations/cli/books'
 import { cashouts } from '#infra/operations/cli/cashouts'
 import { asksForHelp, type Verb } from '#infra/operations/cli/command'
@@ -41,6 +43,9 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['resume', resume],
   ['correct', correctPosting],
   ['commands', operatorCommands],
+  ['approve', approveAmong(() => verbs)],
+  ['withdraw', withdraw],
+  ['access', access],
   ['growth', growth],
 ])
 

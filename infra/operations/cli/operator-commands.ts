@@ -1,8 +1,10 @@
 import type { Sql } from 'postgres'
+import { listProposals, type Proposal, waitsText } from '#infra/operations/audit-log/proposals'
 import { reading } from '#infra/operations/cli/command'
 
 /** Operator's command with its latest outcome. */
 export type ListedCommand = {
+  id: string
   at: Date
   by: string
   verb: string
@@ -10,15 +12,19 @@ export type ListedCommand = {
   reason: string
   outcome: 'done' | 'refused' | null
   said: string | null
+  /** End of the proposal that waits for a second operator. */
+  waitsUntil: Date | null
 }
 
 const shownMax = 50
 
 export const operatorCommands = reading({
-  does: 'list operator commands with reason and outcome, newest first; optionally of one target',
-  usage: 'commands [target] [--json]',
+  does: 'list operator commands with reason and outcome, newest first; optionally of one target, or those that wait for a second operator',
+  usage: 'commands [target | --proposed] [--json]',
   takes: [0, 1],
-  read: async ({ words: [target] }, { sql }) => {
+  options: { proposed: { type: 'boolean' } },
+  read: async ({ words: [target], options }, { sql }) => {
+    if (options.proposed) return proposedOf(await listProposals(sql))
     const found = await readOperatorCommands(sql, target)
     const text = found.length === 0 ? 'no commands recorded' : found.map(lineOf).join('\n')
     return { text, data: { commands: found }, ok: found.every(({ outcome }) => outcome !== null) }
@@ -26,12 +32,36 @@ export const operatorCommands = reading({
 })
 
 export const readOperatorCommands = (sql: Sql, target?: string) => sql<ListedCommand[]>`
-  select d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said
+  select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said, p.until as "waitsUntil"
   from ops.commands d left join lateral (
-    select outcome, said from ops.outcomes where command_id = d.id order by id desc limit 1
+    select outcome, said, recorded_at from ops.outcomes where command_id = d.id order by id desc limit 1
   ) o on true
+  left join lateral (
+    select until from ops.proposals where command_id = d.id and until > now()
+      and (o.outcome is null or (o.outcome <> 'done' and o.recorded_at <= proposed_at))
+    order by id desc limit 1
+  ) p on true
   where ${target ?? null}::text is null or d.target = ${target ?? null}
   order by d.asked_at desc limit ${shownMax}`
 
-const lineOf = ({ at, by, verb, target, reason, outcome, said }: ListedCommand): string =>
-  `${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${outcome ? `${outcome}: ${said}` : 'outcome unknown: run the same command again'}`
+const lineOf = ({ at, by, verb, target, reason, ...end }: ListedCommand): string =>
+  `${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${endOf(end)}`
+
+function endOf({
+  id,
+  outcome,
+  said,
+  waitsUntil,
+}: Pick<ListedCommand, 'id' | 'outcome' | 'said' | 'waitsUntil'>): string {
+  if (waitsUntil) return `waits for a second operator until ${waitsUntil.toISOString()}: bun run ops approve ${id}`
+  return outcome ? `${outcome}: ${said}` : 'outcome unknown: run the same command again'
+}
+
+const proposedOf = (proposals: readonly Proposal[]) => ({
+  text:
+    proposals
+      .map((one) => `${one.proposedAt.toISOString()}  ${one.verb} ${one.target}  (${one.reason})  ${waitsText(one)}`)
+      .join('\n') || 'no command waits for a second operator',
+  data: { proposed: proposals },
+  ok: proposals.length === 0,
+})

@@ -2,7 +2,9 @@ import { userInfo } from 'node:os'
 import { connect, type NatsConnection, nuid } from 'nats'
 import type { Sql } from 'postgres'
 import { runningStack, type StackFile } from '#infra/local/stack-file'
+import type { Proposal, ProposedLine } from '#infra/operations/audit-log/proposals'
 import { openConnection } from '#infra/operations/cli/connection'
+import type { Signer } from '#infra/operations/cli/signer'
 import { type Ask, asker, Unavailable } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
 import { serversOf } from '#platform/bus/servers'
@@ -16,8 +18,17 @@ export type OperatorAccess = {
   readonly nats: { readonly url: string; readonly password: string }
 }
 
+/** Signer of a command, its line, and the proposal that it approves, if it does. */
+export type Signing = {
+  readonly signer: Signer
+  readonly line: ProposedLine
+  readonly approving?: Proposal | undefined
+}
+
 /** An operator's connections, each opened on first use. */
 export type Operator = AsyncDisposable & {
+  /** Undefined if the deployment names no operators, and for commands that only read. */
+  readonly signing?: Signing | undefined
   /** Connection in the role `ops`, which reads every schema and inserts into its own. */
   readonly sql: Sql
   /** Asks a service. Throws `Unavailable`, `DeadlinePassed` or `Faulted`. */
@@ -49,8 +60,13 @@ export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAc
   }
 }
 
-/** Returns the operator's name: `by`, or else the login name, which a container may not have. */
-export function operatorName(by: unknown): string {
+/**
+ * Returns the operator's name: that of the signer, or without one `by`, or else the login name, which a container may not have.
+ */
+export function operatorName(by: unknown, signer?: Pick<Signer, 'name'>): string {
+  if (signer && by !== undefined && by !== signer.name)
+    throw new Error(`--by is ${by}, but the key in OPERATOR_KEY_FILE is that of ${signer.name}`)
+  if (signer) return signer.name
   if (typeof by === 'string' && by.trim() !== '') return by.trim()
   try {
     return userInfo().username
@@ -64,7 +80,7 @@ const inboxPrefix = `_INBOX_${user}`
 const connectMs = 3_000
 
 /** Opens an operator's connections, with short timeouts and no retries, because an operator waits. */
-export function openOperator(access: OperatorAccess = operatorAccess()): Operator {
+export function openOperator(access: OperatorAccess = operatorAccess(), signing?: Signing): Operator {
   const sql = openConnection(access.databaseUrl, 2)
   let opened: Promise<Bus> | undefined
   const bus = () => {
@@ -73,6 +89,7 @@ export function openOperator(access: OperatorAccess = operatorAccess()): Operato
   }
   return {
     sql,
+    signing,
     bus,
     ask: async (question, request, patience) => asker(await bus())(question, request, patience),
     [Symbol.asyncDispose]: async () => {

@@ -295,7 +295,7 @@ describe('ops unexplained return', () => {
     const { asked, ask } = relayer('8')
     const first = await returned({ sql, ask }, transfer('8'), { ...said, endsAt: 0 })
     expect(first).toMatchObject({
-      refused: expect.stringContaining('not decided yet; run the same command again'),
+      awaited: expect.stringContaining('not decided yet; run the same command again'),
     })
     expect(await notedOf('8')).toEqual([{ outcome: null, said: null }])
     await sql`

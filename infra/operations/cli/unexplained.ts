@@ -1,25 +1,28 @@
 import type { Sql } from 'postgres'
 import {
-  type AuditedCommand,
   type Awaited,
   askOutcome,
   type CommandReply,
   type Performed,
   perform,
 } from '#infra/operations/audit-log/perform'
+import { performHere } from '#infra/operations/audit-log/perform-here'
 import { acceptAsCapital, NotAcceptable, reopenAccepted } from '#infra/operations/books/external/accept'
 import { acceptedEvent } from '#infra/operations/books/external/journal.store'
 import { openBooksOf } from '#infra/operations/books/reconcile'
 import { ageText } from '#infra/operations/books/text'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
+import { ItemAccept, ItemReopen } from '#infra/operations/cli/local-commands'
 import type { Operator } from '#infra/operations/cli/operator'
 import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { nowOf } from '#infra/operations/predicates'
 import { pause } from '#platform/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
+import type { Worth } from '#shared/messages/operator-commands'
 import { providerAccounts } from '#shared/money/pair'
 import { moneyText } from '#shared/money/text'
+import { nothing } from '#shared/operators/may-perform'
 
 // AUSD in the treasury that matches no row belongs to its sender. An operator requests its return, and chain-relayer
 // decides and pays once.
@@ -125,7 +128,7 @@ async function numberOf(sql: Sql, target: string, requests: readonly Request[]):
 
 /** Requests the return of a transfer. Repeating the call until the outcome is known requests nothing twice. */
 export async function returned(
-  operator: Pick<Operator, 'sql' | 'ask'>,
+  operator: Pick<Operator, 'sql' | 'ask' | 'signing'>,
   transfer: Transfer,
   { reason, by, endsAt = performance.now() + waitMs }: { reason: string; by: string; endsAt?: number },
 ): Promise<Performed> {
@@ -182,38 +185,47 @@ async function acceptancesOf(sql: Sql, item: string): Promise<{ count: number; s
   return made
 }
 
+/** Counts an item: the AUSD of a transfer. The sum of a transaction of the provider is unknown. */
+async function acceptedWorth(sql: Sql, item: string): Promise<Worth> {
+  const [move] = await sql<{ micro: string }[]>`
+    select ausd_micro::text as micro from books.chain_moves where tx_hash || ':' || log_index = ${item}`
+  return { micro: move ? BigInt(move.micro) : null, to: 'capital', seen: '' }
+}
+
 type Because = { readonly reason: string; readonly by: string }
 type Book = (reason: string) => Promise<void>
+type Signing = Pick<Operator, 'sql' | 'signing'>
 
 /** Accepts an item as capital. `book` is `acceptAsCapital`. */
-export async function accepted(operator: Pick<Operator, 'sql'>, item: string, because: Because, book: Book) {
+export async function accepted(operator: Signing, item: string, because: Because, book: Book): Promise<Performed> {
   const { count, standing } = await acceptancesOf(operator.sql, item)
   const command = { verb: 'unexplained accept', target: item, cause: `acceptance ${count + (standing > 0 ? 0 : 1)}` }
-  return performInBooks(operator, { ...command, ...because }, book, `${item} booked as capital`)
+  const work = () => outcomeOfBooking(because, book, `${item} booked as capital`)
+  const worth = () => acceptedWorth(operator.sql, item)
+  return perform(operator, { ...command, ...because }, (id) =>
+    performHere(operator, ItemAccept, { command: id, ...because, item }, { work, worth }),
+  )
 }
 
 /** Takes the acceptance of an item back. `book` is `reopenAccepted`. */
-export async function reopened(operator: Pick<Operator, 'sql'>, item: string, because: Because, book: Book) {
+export async function reopened(operator: Signing, item: string, because: Because, book: Book): Promise<Performed> {
   const { count } = await acceptancesOf(operator.sql, item)
   const command = { verb: 'unexplained reopen', target: item, cause: `acceptance ${count}` }
-  return performInBooks(operator, { ...command, ...because }, book, `${item} is unexplained again`)
+  const work = () => outcomeOfBooking(because, book, `${item} is unexplained again`)
+  return perform(operator, { ...command, ...because }, (id) =>
+    performHere(operator, ItemReopen, { command: id, ...because, item }, { work, worth: async () => nothing }),
+  )
 }
 
-const performInBooks = (
-  operator: Pick<Operator, 'sql'>,
-  command: AuditedCommand,
-  book: Book,
-  done: string,
-): Promise<Performed> =>
-  perform(operator, command, async () => {
-    try {
-      await book(`${command.reason} (${command.by})`)
-      return { done }
-    } catch (error) {
-      if (!(error instanceof NotAcceptable)) throw error
-      return { refused: error.message }
-    }
-  })
+async function outcomeOfBooking({ reason, by }: Because, book: Book, done: string): Promise<CommandReply> {
+  try {
+    await book(`${reason} (${by})`)
+    return { done }
+  } catch (error) {
+    if (!(error instanceof NotAcceptable)) throw error
+    return { refused: error.message }
+  }
+}
 
 /** Item as the books name it. */
 const itemIn = ([given = '']: readonly string[]) => (nameForm.test(given) ? given.toLowerCase() : given)

@@ -152,7 +152,7 @@ const setting = (name: string, to: 'frozen' | 'free', does: string) =>
   })
 
 export async function gaveBack(
-  operator: Pick<Operator, 'sql' | 'ask'>,
+  operator: Pick<Operator, 'sql' | 'ask' | 'signing'>,
   paymentId: string,
   { reason, by }: { reason: string; by: string },
 ): Promise<Performed> {

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { CommandOutcome, operatorCommandFields } from '#shared/messages/operator-commands'
+import { type Question, question } from '#shared/messages/topic'
+
+/** Reverses a posting, as the owner of the journals. */
+export const PostingCorrect = question('ops.correct', 'operations', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, posting: Type.String() }),
+  answer: CommandOutcome,
+  gives: 'money',
+})
+
+/** Books money without an owner as capital. */
+export const ItemAccept = question('ops.unexplained.accept', 'operations', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, item: Type.String() }),
+  answer: CommandOutcome,
+  gives: 'money',
+})
+
+/** Takes the acceptance of an item as capital back. */
+export const ItemReopen = question('ops.unexplained.reopen', 'operations', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, item: Type.String() }),
+  answer: CommandOutcome,
+  gives: 'nothing',
+})
+
+/** Commands that `ops` carries out itself, signed like requests to a service. */
+export const localCommands: readonly Question[] = [PostingCorrect, ItemAccept, ItemReopen]
