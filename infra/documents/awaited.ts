@@ -301,6 +301,7 @@ export const resting: Readonly<Record<string, string>> = {
   'books.chain_moves': 'copies of transfers',
   'books.provider_moves': 'copies of the provider’s list',
   'books.names': 'names of accounts',
+  'books.seals': 'hashes of the journals',
   'ops.commands': 'commands of operators',
   'ops.outcomes': 'outcomes of commands',
   'books.heartbeats': 'the last heartbeat of each store, whose age is an alert',

@@ -21,7 +21,9 @@ const readers = ['auditor', 'books', 'ops']
 const movers = ['gateway', 'payments', 'payouts', 'chain_relayer']
 const keepers = ['payments', 'payouts', 'chain_relayer', 'books']
 const isWrittenOnce = (schema: string, table: string) =>
-  schema === 'ops' || table === 'pricing.quotes_taken' || keepers.some((keeper) => table === `${keeper}.journal`)
+  schema === 'ops' ||
+  ['pricing.quotes_taken', 'books.seals'].includes(table) ||
+  keepers.some((keeper) => table === `${keeper}.journal`)
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
   'payouts.account_checks',

@@ -30,6 +30,7 @@ export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe([...databaseRoles.map(rightsOf), pruningRights()].join('\n'))
   // guard: the taker of a quote is never changed
   await sql`revoke update on pricing.quotes_taken from pricing`
+  await sql`revoke update on books.seals from books`
   // The record of an operator's command is written once, and no operator may change it.
   await sql`revoke update on all tables in schema ops from ops`
   // To run the reconciliation by hand, an operator must switch to the role books explicitly.

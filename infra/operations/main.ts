@@ -6,6 +6,7 @@ import { openServiceBus, runService, runUntilStopped } from '#platform/service'
 import { openBooks } from './books/context'
 import { booksMetrics } from './books/metrics'
 import { openReconciliation } from './books/reconciliation'
+import { openSealing } from './books/sealing'
 import { fields } from './config'
 import { openConsole } from './console/console'
 import { heartbeatEveryMs, heartbeatMetrics, openHeartbeats } from './health/heartbeat'
@@ -15,6 +16,9 @@ import { openPruner } from './pruning/round'
 const firstAfterMs = 5_000
 /** Time for the last answers during a shutdown, in ms. */
 const endMs = 3_500
+
+/** Interval of seals in ms. A posting can be changed unnoticed until it is sealed. */
+const sealEveryMs = 600_000
 
 /** Interval of full reconciliations, in ms. */
 const wholeEveryMs = 86_400_000
@@ -91,6 +95,12 @@ await runService('operations', fields, async (config, runtime) => {
       everyMs: booksEveryMs,
       log,
       work: reconcileOnce,
+    })
+    await using _sealing = startLoop({
+      name: 'seals',
+      everyMs: sealEveryMs,
+      log,
+      work: openSealing(books.sql, log),
     })
     await using _pruning = startLoop({
       name: 'pruning',

@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { check, index, type PgSchema, primaryKey, smallint, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, check, index, type PgSchema, primaryKey, smallint, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { amountColumn, at, isOneOf, quotedList, textList } from '#platform/db/columns'
 import type { SideWrite } from '#platform/db/compiled-query'
 import { lockNamed } from '#platform/db/lock'
@@ -27,11 +27,14 @@ export const journalTable = <S extends string>(schema: PgSchema<S>) =>
       /** Posting that this one reverses. Corrections are only made by reversal. */
       reverses: text('reverses'),
       bookedAt: at('booked_at').notNull().default(sql`clock_timestamp()`),
+      /** Number of the transaction that booked the line, by which seals divide the journal. Null in lines of before. */
+      bookedIn: bigint('booked_in', { mode: 'bigint' }).default(sql`(pg_current_xact_id()::text)::bigint`),
     },
     (table) => [
       primaryKey({ columns: [table.posting, table.line] }),
       index('journal_item').on(table.item),
       index('journal_booked').on(table.bookedAt),
+      index('journal_booked_in').using('brin', table.bookedIn),
       uniqueIndex('journal_reversed').on(table.reverses, table.line).where(sql`reverses is not null`),
       check('journal_account', sql`${table.account} in (${quotedList(accountNames)})`),
       check('journal_asset', sql`${table.asset} in (${quotedList(assets)})`),

@@ -38,6 +38,7 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'books.names_pkey': 'names of items for the comparison',
   'books.provider_moves_account_transaction_id_pk': 'read for comparison, as the moves of the chain',
   'books.runs_pkey': 'a sequence number',
+  'books.seals_journal_number_pk': 'the second of two processes that seal at once fails, and seals later',
   'books.totals_source_account_asset_pk': 'sums of journals, calculated again once a day',
   'indexer_reader.cursors_pkey': 'the public record follows the chain and moves nothing',
   'indexer_reader.cursors_one_serves': 'the same',

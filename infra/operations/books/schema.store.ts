@@ -8,6 +8,26 @@ export const schema = pgSchema('books')
 /** Postings that no service makes: capital, fees of the provider, and unexplained money. */
 export const journal = journalTable(schema)
 
+/**
+ * Seals of the journals. Each has the hash of the lines that the transactions from `fromTransaction` to before `toTransaction`
+ * booked, and of the seal before. Rows never change.
+ */
+export const seals = schema.table(
+  'seals',
+  {
+    /** Schema of the journal. */
+    journal: text('journal').notNull(),
+    /** 1, 2, 3 … in each journal. */
+    number: integer('number').notNull(),
+    fromTransaction: bigint('from_transaction', { mode: 'bigint' }).notNull(),
+    toTransaction: bigint('to_transaction', { mode: 'bigint' }).notNull(),
+    lines: integer('lines').notNull(),
+    hash: text('hash').notNull(),
+    sealedAt: at('sealed_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.journal, table.number] })],
+)
+
 /** How far each source was read. The position is a block for the chain, and a time for all others. */
 export const checkpoints = schema.table('checkpoints', {
   source: text('source').primaryKey(),

@@ -5,21 +5,45 @@ import {
   type Sheet,
   type SheetLine,
 } from '#infra/operations/books/balance-sheet'
+import { type Verified, verifySeals } from '#infra/operations/books/seal'
 import { breakLine } from '#infra/operations/books/text'
-import { reading } from '#infra/operations/cli/command'
+import { reading, type Verb } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
 import { amountText } from '#shared/money/text'
 
-export const books = reading({
-  does: 'show the balance sheet, open items, and what the payments of a day cost',
-  usage: 'books [--json]',
+const sheet = reading({
+  does: 'show the balance sheet, open items, and what the payments of a day cost; verify: compute the seals of the journals again',
+  usage: 'books [verify] [--json]',
   read: async (_, { sql }) => {
-    const sheet = await readSheet(sql)
-    const ok = sheet.breaks.every(({ standing }) => standing !== 'counts')
-    return { text: sheetText(sheet), data: sheet, ok }
+    const read = await readSheet(sql)
+    const ok = read.breaks.every(({ standing }) => standing !== 'counts')
+    return { text: sheetText(read), data: read, ok }
   },
 })
+
+const verify = reading({
+  does: 'compute every seal of the journals again, and name the first that differs',
+  usage: 'books verify [--json]',
+  read: async (_, { sql }) => {
+    const journals = await verifySeals(sql)
+    const ok = journals.every(({ seals, differs }) => seals > 0 && !differs)
+    return { text: journals.map(verifiedText).join('\n'), data: { journals }, ok }
+  },
+})
+
+function verifiedText({ journal, seals, lines, head, differs }: Verified): string {
+  const name = journal.padEnd(14)
+  if (seals === 0) return `${name} no seals yet`
+  if (!differs) return `${name} ${counted(seals, 'seal')} of ${counted(lines, 'line')} fit, the last is ${head}`
+  const { number, sealed, found } = differs
+  return `${name} seal ${number} of ${seals} differs: ${counted(sealed, 'line')} sealed, ${found} found. Earlier seals fit`
+}
+
+export const books: Verb = {
+  does: sheet.does,
+  run: (words, say) => (words[0] === 'verify' ? verify.run(words.slice(1), say) : sheet.run(words, say)),
+}
 
 export function sheetText(sheet: Sheet): string {
   const { lines, items, breaks, day } = sheet

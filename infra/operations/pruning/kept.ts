@@ -205,6 +205,11 @@ export const entries: readonly KeptEntry[] = [
     why: 'Shows the last comparison.',
   },
   {
+    names: ['books.seals'],
+    growsWith: 'time',
+    why: 'Shows that no posting was changed since.',
+  },
+  {
     names: ['ops.commands', 'ops.outcomes', 'ops.proposals'],
     growsWith: 'operator requests',
     why: 'Audit log of operator commands: who, what, why, outcome, and what waits for a second operator.',

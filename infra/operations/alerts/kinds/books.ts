@@ -38,6 +38,17 @@ export const books = {
       quiet: { ausd_books_run_age_seconds: '30' },
     },
   },
+  PostingsChanged: {
+    severity: 'page',
+    means:
+      'A sealed line of a journal was changed or removed, or one was added to those of a seal. No service can do that: someone used the password of the owner, or a disk failed.',
+    steps:
+      'Keep the database as it is, and the log lines `journal sealed`. Compare the journal with a backup from before its seal. See Sealed postings in [restore.md](restore.md).',
+    command: 'ops books verify',
+    ends: 'the seals fit the journal',
+    access: ['ops', 'owner'],
+    log: { source: 'infra/operations', lines: ['sealed postings differ'] },
+  },
   BooksUnreadable: {
     severity: 'ticket',
     steps: 'Check the RPC endpoints and the provider key.',
