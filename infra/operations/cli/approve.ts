@@ -24,7 +24,7 @@ const shown = ({ verb, target, line, by, reason, terms, proposedAt, until, reque
     `  it ${givesText(terms)}`,
     ...Object.entries(request)
       .filter(([name]) => !['command', 'by', 'reason'].includes(name))
-      .map(([name, value]) => `  ${name}: ${value}`),
+      .map(([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
     ...(terms.seen === '' ? [] : [`  state that was shown: ${terms.seen}`]),
     `  counts until ${until.toISOString()}; look first: bun run ops trace ${target}`,
   ].join('\n')
@@ -42,7 +42,7 @@ function verbNamed(verbs: ReadonlyMap<string, Verb>, name: string): Verb | undef
 
 const preview = reading({
   does: 'show a proposed command; with --apply, sign and send it as the second operator',
-  usage: 'approve <command> [--apply] [--json]',
+  usage: 'approve <command> [--apply]',
   takes: 1,
   faultIn,
   read: async ({ words: [id = ''] }, { sql }) => {

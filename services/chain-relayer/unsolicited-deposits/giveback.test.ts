@@ -10,7 +10,7 @@ import { operations } from '../operations/operation.table'
 import { relayOnce } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, transferData, until } from '../test-support'
 import { givebackNonce } from './arrival'
-import { takeUpRequests } from './giveback'
+import { answerGivebacks, takeUpRequests } from './giveback'
 import { requests } from './request.store'
 import { givebacksOf } from './test-support'
 
@@ -47,6 +47,15 @@ describe('unsolicited AUSD', () => {
       args: [treasury, givebackNonce(nameOf(name))],
     })
     expect(isUsed).toBe(true)
+  })
+
+  test('counts as given to its sender once it is final, and as an unknown sum if no final block has it', async () => {
+    const { worth } = answerGivebacks(await fixture.begin())
+    const { address, name } = await sentBySomebody()
+    await until(async () => (await worth!(name as never))?.micro !== null, 'the final block')
+    expect(await worth!(name as never)).toEqual({ micro: 4_000_000n, to: address.toLowerCase(), seen: '' })
+    const unknown = { ...name, txHash: `0x${'1'.repeat(64)}` as const }
+    expect(await worth!(unknown as never)).toMatchObject({ micro: null })
   })
 
   test('is returned once when several instances decide concurrently', async () => {

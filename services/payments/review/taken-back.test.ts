@@ -45,6 +45,29 @@ describe.each(kinds)('a %s that an operator records as taken back', (kind) => {
   })
 })
 
+test('a command about a taken-back payment counts the part, the whole if the record is taken back, and the loss that is cleared', async () => {
+  const id = await given('QRIS')
+  const { wallet, fiatMinor, ausdMicro } = (await fixture.row(id))!
+  const worthOf = async (minor: string) => {
+    const counted = await fixture.worthOf('payments.payment.taken-back', {
+      paymentId: id,
+      transactionId: 'txn_1',
+      minor,
+    })
+    return [counted?.micro, counted?.to]
+  }
+  expect(await worthOf('20000')).toEqual([(ausdMicro * 20_000n + fiatMinor - 1n) / fiatMinor, wallet])
+  expect(await worthOf('0')).toEqual([ausdMicro, wallet])
+  expect(await fixture.worthOf('payments.payment.taken-back', { paymentId: 'pay_none', minor: '0' })).toBeUndefined()
+  await fixture.takeBack(id, newTransaction(), String(fiatMinor))
+  await fixture.becomes(id, { state: 'review', refundedMinor: fiatMinor })
+  const { revision } = await fixture.freezeOf(wallet)
+  const cleared = await fixture.worthOf('payments.wallet.clear', { wallet, revision })
+  expect(cleared).toEqual({ micro: ausdMicro, to: wallet, seen: revision })
+  const back = await fixture.worthOf('payments.loss.given-back', { paymentId: id, micro: '7' })
+  expect(back).toEqual({ micro: 7n, to: wallet, seen: '' })
+})
+
 test('a dispute that is lost as a deduction is counted once, although webhook and operator report it', async () => {
   const id = await given('QRIS')
   const { fiatMinor } = (await fixture.row(id))!

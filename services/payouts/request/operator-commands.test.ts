@@ -45,6 +45,15 @@ describe('a cash-out that an operator holds', () => {
     expect(await fixture.transfers(id)).toHaveLength(1)
   })
 
+  test('counts as given if it is released, and as nothing if it is held', async () => {
+    const id = await heldAndTaken()
+    const { worth } = commands.find(({ question }) => question.subject === CashoutHold.subject)!
+    const { ausdMicro, wallet } = await fixture.row(id)
+    expect(await worth!({ payoutId: id, to: 'released' } as never)).toEqual({ micro: ausdMicro, to: wallet, seen: '' })
+    expect(await worth!({ payoutId: id, to: 'held' } as never)).toMatchObject({ micro: 0n })
+    expect(await worth!({ payoutId: crypto.randomUUID(), to: 'released' } as never)).toBeUndefined()
+  })
+
   test('can be cancelled: its AUSD is returned once, and nothing is paid', async () => {
     const id = await heldAndTaken()
     expect(await cancel(id)).toEqual({ done: `the AUSD of ${id} is being returned` })
