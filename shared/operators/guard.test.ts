@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { pgSchema } from 'drizzle-orm/pg-core'
-import pino from 'pino'
 import postgres, { type Sql } from 'postgres'
 import { Type } from 'typebox'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Handler, handler } from '#platform/bus/serve'
 import { type Database, openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
 import { CommandOutcome, operatorCommandFields, type Terms, type Worth } from '#shared/messages/operator-commands'
 import { question } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await startScratchPostgres()
   admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   const url = server.urlAs('payouts', server.passwords.payouts)
-  database = openDatabase({ url, name: 'payouts', log: pino({ level: 'silent' }), onFatal: () => {}, max: 4 })
+  database = openDatabase({ url, name: 'payouts', log: openLog('suite', 'silent'), onFatal: () => {}, max: 4 })
 })
 afterAll(async () => {
   await admin?.end({ timeout: 1 })

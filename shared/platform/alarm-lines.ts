@@ -13,6 +13,7 @@ export const alarmLines = [
   'endpoint serves another chain, not used',
   // infra/operations
   'pruning failed',
+  'sealed postings differ',
   'heartbeat missed',
   'reconciliation break open',
   'chain or provider read failed, will retry',

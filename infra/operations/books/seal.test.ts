@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import pino from 'pino'
 import postgres, { type Sql } from 'postgres'
+import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { sealJournals, verifySeals } from './seal'
 import { openSealing } from './sealing'
@@ -168,15 +168,20 @@ test('seals that were all made again have another last hash than the log', async
 
 test('the process logs the hash of each seal, and raises an alarm for a seal that differs', async () => {
   const lines: object[] = []
-  const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) })
+  const log = openLog('operations', 'info', {
+    write: (line) => {
+      const { time: _, service: __, ...said } = JSON.parse(line)
+      lines.push(said)
+    },
+  })
   await book('a')
   await openSealing(books, log)()
   const { head } = await paymentsOf()
-  expect(lines).toEqual([{ level: 30, journal: 'payments', seal: 1, lines: 2, hash: head, msg: 'journal sealed' }])
+  expect(lines).toEqual([{ level: 'info', journal: 'payments', seal: 1, lines: 2, hash: head, msg: 'journal sealed' }])
   await tampering((tx) => tx`delete from payments.journal`)
   await openSealing(books, log)()
   expect(lines.slice(1)).toEqual([
-    { level: 50, journal: 'payments', number: 1, sealed: 2, found: 0, alarm: true, msg: 'sealed postings differ' },
+    { level: 'error', journal: 'payments', number: 1, sealed: 2, found: 0, alarm: true, msg: 'sealed postings differ' },
   ])
 })
 

@@ -18,7 +18,7 @@ export function openSealing(sql: Sql, log: Log): () => Promise<void> {
     const nowMs = steadyClock()
     if (verifiedAtMs !== undefined && nowMs - verifiedAtMs < verifyEveryMs) return
     for (const { journal, differs } of await verifySeals(sql))
-      if (differs) log.error({ journal, ...differs, alarm: true }, 'sealed postings differ')
+      if (differs) log.alarm({ journal, ...differs }, 'sealed postings differ')
     verifiedAtMs = nowMs
   }
 }

@@ -47,7 +47,7 @@ export const books = {
     command: 'ops books verify',
     ends: 'the seals fit the journal',
     access: ['ops', 'owner'],
-    log: { source: 'infra/operations', lines: ['sealed postings differ'] },
+    log: ['sealed postings differ'],
   },
   BooksUnreadable: {
     severity: 'ticket',
