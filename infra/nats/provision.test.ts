@@ -211,8 +211,13 @@ describe('a stream', () => {
     const names = ['payments', 'payouts', 'gateway']
     const before = await Promise.all(names.map(pendingOf))
     await admin.jetstream().publish(subject, '{}')
-    const after = await Promise.all(names.map(pendingOf))
-    expect(names.filter((_, at) => after[at]! > before[at]!)).toEqual(readers)
+    // The server confirms a message before it counts it for the consumers.
+    const reached = async () => {
+      const after = await Promise.all(names.map(pendingOf))
+      return names.filter((_, at) => after[at]! > before[at]!)
+    }
+    await waitUntil('the message', async () => (await reached()).length >= readers.length)
+    expect(await reached()).toEqual(readers)
   })
 
   test.each(streams.map(({ name }) => name))(
