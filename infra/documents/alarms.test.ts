@@ -30,3 +30,13 @@ test('only the log itself writes the field of an alarm', () => {
   const writers = sources.filter(({ text }) => /\balarm: true\b/.test(text)).map(({ path }) => path)
   expect(writers).toEqual([table])
 })
+
+test('a line of an alarm is logged as one', () => {
+  const others = /\.(?:error|warn|info|debug)\(((?:[^()]|\([^()]*\))*)\)/g
+  const wrong = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(others)].flatMap(([, asked]) =>
+      alarmLines.filter((line) => asked!.includes(`'${line}'`)).map((line) => `${path}: ${line}`),
+    ),
+  )
+  expect(wrong).toEqual([])
+})

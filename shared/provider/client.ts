@@ -173,9 +173,7 @@ function recorded(call: Call, { log, account }: Means, answer: ProviderAnswer<un
   if ('refused' in answer) {
     const { status, code, meaning } = answer.refused
     const fields = { account, endpoint: call.endpoint, status, code }
-    // The line is at error level, so that the log level cannot hide the alarm.
-    if (meaning === 'account_misconfigured') log.alarm(fields, 'provider rejected request')
-    else log.info(fields, 'provider rejected request')
+    log[meaning === 'account_misconfigured' ? 'alarm' : 'info'](fields, 'provider rejected request')
   }
   return answer
 }

@@ -139,7 +139,7 @@ async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
   const isForeign = (tx: Tx) => isUsedByAnother(tx, context, mined, place)
   const concluded = { outcome: 'foreign', ...cost } as const
   if (!(await close(context, transaction, { concluded, place, isProven: isForeign }))) return false
-  context.log.error({ ...fields, txHash: place.txHash }, 'lane key used by another sender')
+  context.log.alarm({ ...fields, txHash: place.txHash }, 'lane key used by another sender')
   return true
 }
 
@@ -357,6 +357,5 @@ function report(
   const fields = { operationId: id, kind, txHash }
   if (end === 'settled') context.log.info(fields, 'operation settled')
   else if (end === 'waiting') context.log.warn(fields, 'operation reverted, will retry')
-  else if (isUpToWallet(kind)) context.log.warn(fields, 'operation reverted permanently')
-  else context.log.alarm(fields, 'operation reverted permanently')
+  else context.log[isUpToWallet(kind) ? 'warn' : 'alarm'](fields, 'operation reverted permanently')
 }

@@ -171,7 +171,7 @@ async function findOwnerOf(db: Db, charge: string): Promise<PaymentRow | undefin
 /** Alerts that the provider waits for evidence. It sends no reminder of its own. */
 export function alertOfEvidence({ log }: Context, { disputeId, dueAt }: FetchedDispute, paymentId?: string): void {
   const fields = { disputeId, paymentId, evidenceDueAt: dueAt }
-  log.error(fields, 'dispute is lost unless it is answered in time')
+  log.alarm(fields, 'dispute is lost unless it is answered in time')
 }
 
 /**

@@ -257,7 +257,7 @@ async function countPart(
       paymentId: payment.id,
     })
     const fields = { paymentId: payment.id, providerPaymentId: object, restMinor: String(restMinor) }
-    log.error(fields, 'settlement overpaid')
+    log.alarm(fields, 'settlement overpaid')
   }
   return {
     ...receipt.late,
@@ -276,7 +276,7 @@ async function countPart(
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
   const fields = { paymentId, providerPaymentId: charge.paymentId }
-  context.log.error(fields, 'late payment has no exchange rate yet')
+  context.log.alarm(fields, 'late payment has no exchange rate yet')
   if (awaitsRate(payment)) return
   const set = {
     providerPaymentId: charge.paymentId,
@@ -356,7 +356,7 @@ async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, cha
   const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
   const overpaidMinor = payment.overpaidMinor + countedMinor
   const fields = { paymentId: payment.id, providerPaymentId: object }
-  context.log.error(fields, 'payment paid twice')
+  context.log.alarm(fields, 'payment paid twice')
   await recordPayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
   await bookChange(tx, payment, after, 'paid a second time')

@@ -42,7 +42,7 @@ export async function recordReversal(tx: Tx, context: Context, payment: PaymentR
   if (before && before.lostMicro >= lost) return
   await bookGivenUp(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
   const fields = { paymentId, wallet, lostMicro: String(lost) }
-  context.log.error(fields, 'payment reversed after hold, wallet frozen')
+  context.log.alarm(fields, 'payment reversed after hold, wallet frozen')
   await followFreeze(tx, context, wallet)
 }
 
@@ -57,7 +57,7 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
   const needlessMicro = needlesslyRepaid(after)
   if (needlessMicro > 0n) {
     await recordAnomaly(tx, { kind: 'repaid_needlessly', account, object: paymentId, paymentId })
-    context.log.error(
+    context.log.alarm(
       { paymentId, wallet, needlessMicro: String(needlessMicro) },
       'reversal undone after it was repaid: give it back to the wallet',
     )
@@ -80,8 +80,8 @@ export async function freezeInDoubt(
   if (lostHold && !hasGrown) return payment
   await recordPayment(tx, paymentId, { lostHold: 'frozen' })
   const fields = { paymentId, wallet, state }
-  if (mayBeOnHold(payment)) context.log.error(fields, 'hold could not be kept, wallet frozen')
-  else context.log.error(fields, 'money may be going back, wallet frozen')
+  if (mayBeOnHold(payment)) context.log.alarm(fields, 'hold could not be kept, wallet frozen')
+  else context.log.alarm(fields, 'money may be going back, wallet frozen')
   // The order gets a new revision even if the wallet is frozen already, because no operator has seen this doubt.
   await storeAndOrder(tx, context, { wallet, frozen: true })
   return { ...payment, lostHold: 'frozen' }

@@ -91,7 +91,7 @@ async function advanceOf(
   const payment = ref && (await lockPayment(tx, ref.id))
   if (!payment) {
     const fields = { paymentId: cause }
-    context.log.error(fields, 'relayer report for unknown payment')
+    context.log.alarm(fields, 'relayer report for unknown payment')
     return
   }
   // guard: an outcome counts only for the current ref of a payment

@@ -88,7 +88,7 @@ async function refused(context: Context, order: RefundOrderRow, refusal: Provide
   if (ofTheMoment.includes(meaning)) return uncount(context, order)
   if (!isRepeat || !ofAnEarlier.includes(meaning)) return giveUp(context, order, code)
   const fields = { paymentId: order.paymentId, reference: order.reference, code }
-  context.log.error(fields, 'refund refused, earlier request not found')
+  context.log.alarm(fields, 'refund refused, earlier request not found')
 }
 
 /**
