@@ -332,7 +332,7 @@ describe('an attacker floods one stream', () => {
     try {
       expect(await deliver('in a flood')).toBe(503)
       const log = join(stack.dir, 'logs/gateway.log')
-      const called = () => /"alarm":true,"stream":"WEBHOOKS".*stream nearly full/.test(readFileSync(log, 'utf8'))
+      const called = () => /"stream":"WEBHOOKS".*"alarm":true,"msg":"stream nearly full/.test(readFileSync(log, 'utf8'))
       await waitUntil('an alarm', called)
       await waitUntil('the figure', async () => {
         const samples = await scrape(stack)
