@@ -186,6 +186,7 @@ export function withoutTimers(): void {
 }
 
 export const noLog = {
+  alarm: () => {},
   trace: () => {},
   debug: () => {},
   info: () => {},
