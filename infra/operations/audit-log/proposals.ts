@@ -28,7 +28,8 @@ export type Proposal = {
   readonly isOpen: boolean
 }
 
-const latest = (sql: Sql) => sql`
+/** Statement of the latest proposal of each command. */
+export const latestProposals = (sql: Sql) => sql`
   select distinct on (p.command_id) p.command_id as command, d.verb, d.target, p.request->>'reason' as reason, p.signed_by as by,
     p.subject, p.request, p.terms, p.line, jsonb_build_object('by', p.signed_by, 'signature', p.signature) as signature,
     p.proposed_at as "proposedAt", p.until,
@@ -40,11 +41,11 @@ const latest = (sql: Sql) => sql`
 
 /** Returns the proposals that wait for a second operator, oldest first. */
 export const listProposals = (sql: Sql): Promise<Proposal[]> => sql<Proposal[]>`
-  select * from (${latest(sql)}) p where "isOpen" order by "proposedAt"`
+  select * from (${latestProposals(sql)}) p where "isOpen" order by "proposedAt"`
 
 /** Returns the latest proposal of a command. */
 export async function findProposal(sql: Sql, command: string): Promise<Proposal | undefined> {
-  const [found] = await sql<Proposal[]>`select * from (${latest(sql)}) p where command::text = ${command}`
+  const [found] = await sql<Proposal[]>`select * from (${latestProposals(sql)}) p where command::text = ${command}`
   return found
 }
 

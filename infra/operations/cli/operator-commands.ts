@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { listProposals, type Proposal, waitsText } from '#infra/operations/audit-log/proposals'
+import { latestProposals, listProposals, type Proposal, waitsText } from '#infra/operations/audit-log/proposals'
 import { reading } from '#infra/operations/cli/command'
 
 /** Operator's command with its latest outcome. */
@@ -34,13 +34,9 @@ export const operatorCommands = reading({
 export const readOperatorCommands = (sql: Sql, target?: string) => sql<ListedCommand[]>`
   select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said, p.until as "waitsUntil"
   from ops.commands d left join lateral (
-    select outcome, said, recorded_at from ops.outcomes where command_id = d.id order by id desc limit 1
+    select outcome, said from ops.outcomes where command_id = d.id order by id desc limit 1
   ) o on true
-  left join lateral (
-    select until from ops.proposals where command_id = d.id and until > now()
-      and (o.outcome is null or (o.outcome <> 'done' and o.recorded_at <= proposed_at))
-    order by id desc limit 1
-  ) p on true
+  left join (${latestProposals(sql)}) p on p.command = d.id and p."isOpen"
   where ${target ?? null}::text is null or d.target = ${target ?? null}
   order by d.asked_at desc limit ${shownMax}`
 
