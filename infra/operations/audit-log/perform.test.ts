@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { type AuditedCommand, type Awaited, type CommandReply, perform } from '#infra/operations/audit-log/perform'
+import { type AuditedCommand, type Awaited, perform } from '#infra/operations/audit-log/perform'
+import type { CommandReply } from '#infra/operations/audit-log/signed-outcome'
 import { Unavailable } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 

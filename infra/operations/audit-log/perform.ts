@@ -1,7 +1,13 @@
 import type { Sql } from 'postgres'
 import type { TSchema } from 'typebox'
 import { findProposal, waitsText } from '#infra/operations/audit-log/proposals'
-import { changedSince, Proposed, type SigningOperator, signedOutcome } from '#infra/operations/audit-log/signed-outcome'
+import {
+  type CommandReply,
+  changedSince,
+  Proposed,
+  type SigningOperator,
+  signedOutcome,
+} from '#infra/operations/audit-log/signed-outcome'
 import type { Operator } from '#infra/operations/cli/operator'
 import { Unavailable } from '#platform/bus/ask'
 import type { CommandOutcome } from '#shared/messages/operator-commands'
@@ -18,8 +24,6 @@ export type AuditedCommand = {
   readonly reason: string
   readonly by: string
 }
-
-export type CommandReply = { readonly done: string } | { readonly refused: string }
 
 /** Reply of a command whose outcome is not known yet, or that waits for a second operator. No outcome is recorded for it. */
 export type Awaited = { readonly awaited: string }

@@ -5,7 +5,8 @@ import type { CommandOutcome, OperatorSignature, Terms } from '#shared/messages/
 import { orderedJson, signedText } from '#shared/operators/signed-text'
 
 type Outcome = Static<typeof CommandOutcome>
-type CommandReply = { readonly done: string } | { readonly refused: string }
+/** Outcome of a command for its operator, without what only its signer needs. */
+export type CommandReply = { readonly done: string } | { readonly refused: string }
 
 /** Thrown out of a command that waits for a second operator, so that no step of the command runs after it. */
 export class Proposed extends Error {

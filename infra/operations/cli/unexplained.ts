@@ -1,12 +1,7 @@
 import type { Sql } from 'postgres'
-import {
-  type Awaited,
-  askOutcome,
-  type CommandReply,
-  type Performed,
-  perform,
-} from '#infra/operations/audit-log/perform'
+import { type Awaited, askOutcome, type Performed, perform } from '#infra/operations/audit-log/perform'
 import { performHere } from '#infra/operations/audit-log/perform-here'
+import type { CommandReply } from '#infra/operations/audit-log/signed-outcome'
 import { acceptAsCapital, NotAcceptable, reopenAccepted } from '#infra/operations/books/external/accept'
 import { acceptedEvent } from '#infra/operations/books/external/journal.store'
 import { openBooksOf } from '#infra/operations/books/reconcile'

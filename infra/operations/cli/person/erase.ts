@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
-import { askOutcome, type CommandReply, type Performed, perform } from '#infra/operations/audit-log/perform'
+import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/perform'
+import type { CommandReply } from '#infra/operations/audit-log/signed-outcome'
 import { type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
