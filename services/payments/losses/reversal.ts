@@ -149,6 +149,10 @@ export async function recheckWallets(context: Context): Promise<boolean> {
   return due.length > 0
 }
 
+/** Returns what losses leave to be made good, in 10⁻⁶ AUSD. */
+export const sumMissing = (losses: readonly { readonly lostMicro: bigint; readonly madeGoodMicro: bigint }[]): bigint =>
+  losses.reduce((sum, { lostMicro: lost, madeGoodMicro }) => sum + lost - madeGoodMicro, 0n)
+
 /**
  * Clears a frozen wallet for an operator, if freeze `revision` and `missing` (10⁻⁶ AUSD) are still those that
  * the operator saw. A retry changes nothing.
@@ -166,7 +170,7 @@ export async function clearWallet(
     const since = row.updatedAt.toISOString()
     if (!row.frozen) return { done: `${wallet} is not frozen; last changed at ${since}` }
     const lost = await findMissing(tx, wallet)
-    const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
+    const missing = sumMissing(lost)
     if (String(row.revision) !== seen.revision || String(missing) !== seen.missing)
       return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
     const waived = await clearMissing(tx, wallet)
@@ -205,7 +209,7 @@ export async function reclaimCleared(
     if (owed.length + doubted.length === 0)
       return { done: `nothing of the latest clearing of ${wallet} is waived: it is owed again, repaid or undone` }
     await storeAndOrder(tx, context, { wallet, frozen: true })
-    const micro = owed.reduce((sum, { lostMicro: lost, madeGoodMicro }) => sum + lost - madeGoodMicro, 0n)
+    const micro = sumMissing(owed)
     const paymentIds = [...new Set([...owed, ...doubted].map(({ paymentId }) => paymentId))]
     context.log.info({ wallet, paymentIds, micro: String(micro), by, reason }, 'clearing of wallet undone by operator')
     const what = micro > 0n ? `owes ${micro} micro-AUSD again` : 'is in doubt again'

@@ -2,7 +2,8 @@ import type { WorthOf } from '#shared/messages/operator-commands'
 import type { LossGivenBack, PaymentTakenBack, ReviewResolve, WalletClear } from '#shared/messages/payments'
 import type { Context } from '../context'
 import { findMissing, hasLostHold } from '../losses/refund.store'
-import { atLeastZero } from '../payment'
+import { sumMissing } from '../losses/reversal'
+import { most } from '../payment'
 import { findPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { findSeconds } from './resolution.store'
@@ -21,7 +22,7 @@ const microOf = ({ ausdMicro, fiatMinor }: Priced, minor: bigint): bigint =>
 export function reviewMicro(payment: Priced, seconds: readonly Second[]): bigint | null {
   const { paidMinor, fiatMinor, currency } = payment
   if (paidMinor === null) return null
-  let minor = fiatMinor + atLeastZero(paidMinor - fiatMinor)
+  let minor = most(fiatMinor, paidMinor)
   for (const second of seconds) {
     if (second.minor === null || second.currency !== currency) return null
     minor += second.minor
@@ -47,8 +48,7 @@ export const worthOfClear =
   async ({ wallet, revision }) => {
     const missing = await database.read((db) => findMissing(db, wallet))
     const isDoubtful = await database.read((db) => hasLostHold(db, wallet))
-    const micro = missing.reduce((sum, { lostMicro, madeGoodMicro }) => sum + lostMicro - madeGoodMicro, 0n)
-    return { micro: isDoubtful ? null : micro, to: wallet, seen: revision }
+    return { micro: isDoubtful ? null : sumMissing(missing), to: wallet, seen: revision }
   }
 
 /** Counts AUSD that an operator states to have given back. Its handler refuses another sum than the one that is due. */
