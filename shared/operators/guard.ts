@@ -18,7 +18,7 @@ import {
   lockApprovals,
   sumAlone,
 } from '#shared/operators/approval.store'
-import { givesText, mayPerform, nothing, type Permission, termsOf } from '#shared/operators/may-perform'
+import { givesText, mayPerform, nothing, type Permission, termsOf, unknownWorth } from '#shared/operators/may-perform'
 import type { OperatorRules } from '#shared/operators/operators'
 import { readSignatures, signedHash } from '#shared/operators/signed-text'
 import { ok } from '#shared/refusals'
@@ -82,7 +82,7 @@ const isRefused = (answered: unknown) =>
 async function worthNow(question: Question, worth: WorthOf | undefined, request: never): Promise<Worth> {
   if (question.gives === 'nothing') return nothing
   // A command that does not say what it gives always needs two operators.
-  if (!worth) return { micro: null, to: '', seen: '' }
+  if (!worth) return unknownWorth
   return (await worth(request)) ?? nothing
 }
 

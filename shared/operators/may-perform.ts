@@ -4,6 +4,8 @@ import type { NamedOperator } from '#shared/operators/operators'
 
 /** Worth of a command that gives nothing away. */
 export const nothing: Worth = { micro: 0n, to: '', seen: '' }
+/** Worth of a command whose sum and beneficiary cannot be told. */
+export const unknownWorth: Worth = { micro: null, to: '', seen: '' }
 
 /** Signature with the address that it proves, of which there is none if it is no signature. */
 export type ReadSignature = { readonly by: string; readonly address: `0x${string}` | undefined }

@@ -4,6 +4,7 @@ import { failpoint } from '#platform/failpoint'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import { GivebackOrder } from '#shared/messages/chain'
 import type { WorthOf } from '#shared/messages/operator-commands'
+import { unknownWorth } from '#shared/operators/may-perform'
 import { ok } from '#shared/refusals'
 import { isAuthorizationUsed, nameOf } from '../chain/authorization'
 import type { Context } from '../context'
@@ -60,7 +61,7 @@ const worthOfReturn =
   (context: Context): WorthOf<typeof GivebackOrder> =>
   async (name) => {
     const read = await readArrival(context, name)
-    if (read === 'unsettled' || 'refused' in read) return { micro: null, to: '', seen: '' }
+    if (read === 'unsettled' || 'refused' in read) return unknownWorth
     return { micro: read.arrival.ausdMicro, to: read.arrival.wallet, seen: '' }
   }
 
