@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { freePort } from './ports'
 
-/** Lowest port that the kernel gives to an outgoing connection. Without a kernel that says it: the lowest of RFC 6335. */
+/** Returns the lowest port that an outgoing connection gets: as the kernel says, or else by RFC 6335. */
 function lowestOutgoing(): number {
   const range = '/proc/sys/net/ipv4/ip_local_port_range'
   return existsSync(range) ? Number(readFileSync(range, 'utf8').split(/\s+/)[0]) : 49_152

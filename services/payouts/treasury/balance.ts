@@ -84,8 +84,7 @@ export function watchBalance(
     const figures = await coverFigures(means, balance)
     const ageMs = figures?.balanceAgeMs ?? clock() - startedAt
     if (ageMs > readingMaxMs) call.alarm('unread', { ageMs }, 'provider balance unreadable, cash-outs refused')
-    else if (figures && figures.freeMinor < Number(lowMinor))
-      call.alarm('low', { ...figures }, 'provider low on rupiah')
+    else if (figures && figures.freeMinor < Number(lowMinor)) call.alarm('low', figures, 'provider low on rupiah')
   }
   return startLoop({ name: 'balance', everyMs, log, work })
 }

@@ -178,7 +178,6 @@ function cellOf(name, item) {
         h('a', { href: `#/item/${encodeURIComponent(item.item)}`, 'data-row': true }, value.replaceAll('_', ' ')),
       )
     case 'item':
-      return h('td', { class: 'below' }, itemLink(value), ' ', copyButton(value))
     case 'wallet':
       return h('td', { class: 'below' }, itemLink(value), ' ', copyButton(value))
     case 'fiat':
