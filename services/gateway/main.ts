@@ -20,7 +20,7 @@ import { limits } from './identity/identity'
 import { oldestAwaited } from './identity/identity.store'
 import { answerVerifiedName } from './identity/name'
 import { chooseIdentityProvider } from './identity/providers/choose'
-import { answerFlagOrder, answerRule } from './identity/rule'
+import { answerFlagOrder, answerRule, answerWithdraw } from './identity/rule'
 import { runIdentity } from './identity/run'
 import { listen } from './listen'
 import { openOperatorListener } from './operators/listener'
@@ -62,7 +62,13 @@ await runService('gateway', fields, async (config, runtime) => {
     ...own,
     name: 'gateway',
     description,
-    answers: [answerErase(context), answerRule(context), answerFlagOrder(context), answerVerifiedName(context)],
+    answers: [
+      answerErase(context),
+      answerRule(context),
+      answerWithdraw(context),
+      answerFlagOrder(context),
+      answerVerifiedName(context),
+    ],
     commands: guardCommands({ ...operatorRules(config), clock }),
   } as const
   await using _listed = await serve(listed) // This makes `nats micro ls` list the gateway too.

@@ -180,7 +180,7 @@ function reasonOf(payment: PaymentFacts, { fiatMinor, refundedMinor, restMinor }
 
 export type Step =
   | { stay: true }
-  | { next: 'held' | 'credited' | 'repaid' | 'revoked'; reason?: Reason }
+  | { next: 'held' | 'credited' | 'repaid' | 'revoked' | 'accepted'; reason?: Reason }
   | { next: 'refunded'; reason: Reason }
   | { next: 'paid'; reason: Reason; remainderMicro: bigint }
   | { next: 'revoking'; reason: Reason; leftMicro: bigint }
@@ -273,10 +273,12 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
   return { next: 'review', reason: differs ? 'amount_differs' : reason, undone: true }
 }
 
-/** Decides about a payment in review because of a refund that did not take place in the end. */
+/** Decides about a payment in review, or accepted, because of a refund that did not take place in the end. */
 function decideHealed(payment: PaymentFacts): Step {
   const { state, reason, kind, overpaidMinor } = payment
-  if (state !== 'review' || reason !== 'refunded_after_credit' || !wasCredited(payment)) return { stay: true }
+  const isTopupAgain = state === 'accepted' && kind === 'topup' && remainderFloor(payment) > 0n
+  if ((state !== 'review' && !isTopupAgain) || reason !== 'refunded_after_credit' || !wasCredited(payment))
+    return { stay: true }
   if (overpaidMinor > 0n) return { stay: true }
   return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }
 }

@@ -18,8 +18,8 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   expired: ['paid', 'refunded', 'review'],
   paid: ['credited', 'held', 'revoking', 'review'],
   held: ['credited', 'revoking', 'review'],
-  // The payment was refunded after the credit, or paid twice.
-  credited: ['review'],
+  // The payment was refunded after the credit, or paid twice; or an operator refunds it, after its AUSD came back.
+  credited: ['review', 'refunding'],
   // More is revoked if more was refunded since; the payment is applied again if a refund was undone.
   revoking: ['revoking', 'held', 'revoked', 'paid', 'review'],
   revoked: ['review'],
@@ -27,8 +27,9 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   // An operator decides, or the refund that caused the review has failed.
   review: ['paid', 'refunding', 'accepted', 'credited'],
   // Refunding a second payment leaves the first unchanged.
-  refunding: ['refunded', 'credited', 'revoked', 'review'],
-  accepted: ['review'], // The payment was paid again.
+  refunding: ['refunded', 'credited', 'revoked', 'accepted', 'review'],
+  // The payment was paid again, or the refund that an operator accepted or ordered has failed.
+  accepted: ['review', 'credited'],
 }
 
 type SettlementState = 'opening' | (typeof activityStatuses.settlement)[number]

@@ -262,6 +262,14 @@ export async function openFixture() {
     limit: answerOf(answerLimit(context)),
     resolve: (paymentId: string, resolution: string, by = 'sari', more: object = {}) =>
       command('payments.review.resolve', { paymentId, resolution, by, ...more }),
+    refundTopup: (paymentId: string, back: bigint, more: object = {}) =>
+      command('payments.topup.refund', {
+        paymentId,
+        back: String(back),
+        transfers: [`0x${'ab'.repeat(32)}:1`],
+        by: 'sari',
+        ...more,
+      }),
     worthOf: (subject: string, asked: object) => commands.get(subject)!.worth!(asked as never),
     clear: async (of: `0x${string}`, by = 'sari', seen?: FreezeSeen) =>
       command('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),

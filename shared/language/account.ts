@@ -42,6 +42,11 @@ export const accountTexts = {
     id: 'Identitas Anda sudah terdaftar pada dompet lain. Gunakan dompet itu, atau hubungi layanan pelanggan.',
     ms: 'Identiti anda telah didaftarkan pada dompet lain. Gunakan dompet itu, atau hubungi khidmat pelanggan.',
   },
+  'verification.withdrawn': {
+    en: 'Your verification was withdrawn. Contact support.',
+    id: 'Verifikasi Anda dicabut. Hubungi layanan pelanggan.',
+    ms: 'Pengesahan anda telah ditarik balik. Sila hubungi khidmat pelanggan.',
+  },
   /** Follows every sentence that tells the user to contact support. */
   'support.at': {
     en: 'Support: {contact}',

@@ -6,7 +6,7 @@ import { IndexerDebt, IndexerDue, IndexerRecord } from '#shared/messages/indexer
 import { ConsoleAttention, ConsoleFind, ConsoleItem, ConsoleWatch, HeartbeatsMissed } from '#shared/messages/operations'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
-import { FlagOrder, PersonRule, personErasures, personReads } from '#shared/messages/person'
+import { FlagOrder, PersonRule, PersonWithdraw, personErasures, personReads } from '#shared/messages/person'
 import * as pricing from '#shared/messages/pricing'
 import * as relay from '#shared/messages/relay'
 import { IndexerStatement, PaymentsStatement, PayoutsStatement } from '#shared/messages/statement'
@@ -56,6 +56,7 @@ export const questions: readonly Question[] = [
   PayoutsStatement,
   IndexerStatement,
   payments.ReviewResolve,
+  payments.TopupRefund,
   payments.TopupsPause,
   payments.WalletClear,
   payments.WalletReclaim,
@@ -99,6 +100,7 @@ export const questions: readonly Question[] = [
   ...Object.values(personReads),
   ...Object.values(personErasures),
   PersonRule,
+  PersonWithdraw,
   FlagOrder,
   VerifiedName,
 ]

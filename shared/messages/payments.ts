@@ -154,6 +154,22 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
 })
 
 /**
+ * Refunds a credited top-up, after its AUSD came back to the treasury in `transfers` (`<transaction>:<log>`), `back` in all
+ * (10⁻⁶ AUSD). Refused if less came back than the top-up gave.
+ */
+export const TopupRefund = question('payments.topup.refund', 'payments', ['ops'], {
+  request: Type.Object({
+    ...operatorCommandFields,
+    paymentId: Type.String(),
+    transfers: Type.Array(Type.String({ pattern: '^0x[0-9a-f]{64}:[0-9]{1,9}$' }), { minItems: 1, maxItems: 10 }),
+    back: Amount,
+  }),
+  answer: CommandOutcome,
+  gives: 'money',
+  repeat: 'once by its key',
+})
+
+/**
  * Writes off outstanding losses and unfreezes. Refused if `revision` or `missing` (10⁻⁶ AUSD) has changed since
  * the operator looked: a late or repeated command never lifts a newer freeze or writes off a newer loss.
  */

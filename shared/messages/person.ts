@@ -32,6 +32,22 @@ export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   repeat: 'once by its key',
 })
 
+/**
+ * Withdraws the verification of a wallet for an operator whatever the provider says (`withdrawn`), or takes the latest decision
+ * about it back, so that the provider's answer decides (`restored`). `replaced` is as for `PersonRule`.
+ */
+export const PersonWithdraw = question('gateway.person.withdraw', 'gateway', ['ops'], {
+  request: Type.Object({
+    ...operatorCommandFields,
+    wallet: Address,
+    to: Type.Enum(['withdrawn', 'restored']),
+    replaced: Type.Union([Uuid, Type.Null()]),
+  }),
+  answer: CommandOutcome,
+  gives: 'nothing',
+  repeat: 'once by its key',
+})
+
 /** Orders a flag again that the relayer failed to set. Refused if `revision` is no longer that of the failed order. */
 export const FlagOrder = question('gateway.person.flag', 'gateway', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, wallet: Address, revision: Amount }),

@@ -9,7 +9,7 @@ import { waitUntil } from '#infra/local/wait'
 import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { groupStack } from '../runner/group'
 import { flowsEnding, topUp } from '../support/flows'
-import { newCaller, newUser } from '../support/people'
+import { newCaller, newUser, verifiedUser } from '../support/people'
 import { operate } from '../support/stack'
 import { servesTruth } from '../support/verify'
 
@@ -105,6 +105,19 @@ describe('a borrower who has defaulted', () => {
     expect((await first.me()).verified).toBe(true)
     await waitUntil('an end of the orders', async () => (await persons('list')).code === 0)
   })
+})
+
+test('a verification that an operator withdraws stays withdrawn until the operator restores it', async () => {
+  const person = await verifiedUser(stack)
+  expect((await persons('withdraw', person.wallet, ...because)).said).toStartWith('withdrawn')
+  await person.until('the withdrawal', (me) => !me.verified && me.verification.nextAction === 'contact support')
+  const { id: quoteId } = await person.quote('USD/IDR')
+  expect((await person.post('/topups', { amount: '50000', method: 'qr', quoteId })).status).toBe(403)
+  expect((await persons('list')).said).toContain(`${person.wallet}  verification withdrawn: persons restore`)
+  expect((await persons('withdraw', person.wallet, ...because)).said).toContain('already done by sari')
+  expect((await persons('restore', person.wallet, ...because)).said).toStartWith('restored')
+  await person.until('verification', (me) => me.verified)
+  expect((await persons('list')).said).not.toContain(person.wallet)
 })
 
 test('an operator is alerted if the provider deletes the applicant of a borrower who has defaulted', async () => {

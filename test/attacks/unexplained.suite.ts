@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
 import { type Address, type Hex, parseEventLogs } from 'viem'
+import { generatePrivateKey } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
@@ -11,8 +13,9 @@ import { placeOf } from '#infra/operations/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { creditedTopUp } from '../support/flows'
 import { ausdOf, readerOf, transfersOf } from '../support/ledger'
-import { newUser, verifiedUser } from '../support/people'
+import { callerOf, newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
 import { explained, openBooks } from './fixture'
@@ -213,6 +216,42 @@ describe('security: a request to return AUSD that is not owed', () => {
     expect(code).toBe(2)
     expect(told).toMatch(/^(usage:|subcommands:)/)
     expect(await count()).toEqual(before)
+  })
+})
+
+describe('a credited top-up that its user wants back', () => {
+  test('is refunded once its AUSD has come back, and not before', async () => {
+    const key = generatePrivateKey()
+    const person = await newUser(stack, { wei: 10n ** 19n }, key)
+    await outsideOf(stack.info).identity(person.wallet, 'approved')
+    await person.until('verification', (me) => me.verified)
+    const [topup, other] = [await creditedTopUp(stack, person), await creditedTopUp(stack, person)]
+    const topups = async (...words: string[]) => {
+      const { said, complaint } = await operate(stack, 'topups', ...words)
+      return `${said}${complaint}`
+    }
+    const refund = (id: string, name: string) => topups('refund', id, name, '--reason', 'ticket 13', '--by', 'sari')
+    expect(await topups('show', topup.id)).toContain(`ask the user to transfer the AUSD from ${person.wallet}`)
+
+    await callerOf(stack, key).call('withdraw', [topup.micro, person.account.address])
+    const back = await person.sign({ to: treasury(), valueMicro: topup.micro })
+    const name = await transferTo(treasury(), (await person.submit(back)).transactionHash)
+    const shown = await waitUntil('the transfer in the books', async () => {
+      await operate(stack, 'reconcile')
+      const text = await topups('show', topup.id)
+      return text.includes(name) && text
+    })
+    expect(shown).toContain(`next: unexplained accept ${name}`)
+    expect(await refund(topup.id, name)).toContain(`may be returned: first unexplained accept ${name}`)
+    expect((await ops('accept', name, '--reason', `AUSD of ${topup.id}`, '--by', 'sari')).code).toBe(0)
+    expect(await topups('show', topup.id)).toContain(`topups refund ${topup.id} ${name}`)
+
+    expect(await refund(topup.id, name)).toContain(`${topup.id} is refunded to the payer: 50000 (IDR)`)
+    expect(await refund(topup.id, name)).toContain('already done by sari')
+    expect(await refund(other.id, name)).toContain(`was used for ${topup.id}`)
+    await entryIn(person, topup.id, 'accepted')
+    expect((await giveBack(name)).told).toContain('was accepted as capital')
+    expect((await operate(stack, 'wallets', 'list')).said).not.toContain(person.wallet)
   })
 })
 

@@ -16,7 +16,7 @@ import {
   WalletClear,
 } from '#shared/messages/payments'
 import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
-import { FlagOrder, PersonRule } from '#shared/messages/person'
+import { FlagOrder, PersonRule, PersonWithdraw } from '#shared/messages/person'
 import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
 import { query } from '../support/database'
@@ -209,6 +209,9 @@ describe("an operator's command, sent to both instances at once, takes effect on
     expect(await outcomeOf(stack, PersonRule, ruled)).toBe('done')
     const other = { ...ruled, ...commandOf() }
     expect(await outcomeOf(stack, PersonRule, other)).toBe('refused')
+    const { command: replaced } = ruled
+    const withdrawn = { ...commandOf(), wallet, to: 'withdrawn' as const, replaced }
+    expect(await outcomeOf(stack, PersonWithdraw, withdrawn)).toBe('done')
   })
 
   test('a flag that was never given up is not ordered', async () => {

@@ -7,11 +7,12 @@ import {
   LossGivenBack,
   PaymentTakenBack,
   ReviewResolve,
+  TopupRefund,
   TopupsPause,
   WalletClear,
 } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
-import { FlagOrder, PersonRule, personErasures } from '#shared/messages/person'
+import { FlagOrder, PersonRule, PersonWithdraw, personErasures } from '#shared/messages/person'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { query } from '../support/database'
 import { askEveryCopy } from './twice'
@@ -25,12 +26,14 @@ export const commands: readonly Question[] = [
   ...Object.values(deadLetterDecisions),
   ...Object.values(personErasures),
   ReviewResolve,
+  TopupRefund,
   WalletClear,
   LossGivenBack,
   PaymentTakenBack,
   DisputeCharge,
   GivebackOrder,
   PersonRule,
+  PersonWithdraw,
   FlagOrder,
 ]
 

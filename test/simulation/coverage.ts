@@ -26,6 +26,7 @@ export const rare: Readonly<Record<string, string>> = {
   'settlement: replaced → review': 'paid after another was opened, by a payer who is not verified',
   'settlement: replaced → refunded': 'paid after another was opened, and refunded at once',
   'settlement: expired → refunded': 'paid late, and refunded at once',
+  'top-up: credited → refunding': 'only an operator orders it, after its AUSD came back',
   'top-up: expired → refunded': 'paid late, and refunded at once',
   'settlement: revoked → review': 'paid again long after it was refunded',
   'top-up: revoked → review': 'paid again long after it was refunded',

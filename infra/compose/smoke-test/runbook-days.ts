@@ -8,6 +8,7 @@ const commandsOfADay: readonly string[] = [
   'bus kv get rates accepted.usd-idr --raw',
   `curl -s -X POST $PUBLIC_URL/quote -H 'Content-Type: application/json' -d '{"pair":"USD/IDR"}'`,
   'bus kv put rates release.usd-idr <date>',
+  'oper infra/operations/cli/main.ts rates release usd-idr <date> --reason rehearsal --by rehearsal',
   'bus kv get rates seen.<source>.<pair> --raw',
   'dc logs --tail 3 chain-relayer',
   'bus stream get EVENTS -S relay.credit.settled',

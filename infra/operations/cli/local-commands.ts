@@ -23,5 +23,12 @@ export const ItemReopen = question('ops.unexplained.reopen', 'operations', ['ops
   gives: 'nothing',
 })
 
+/** Releases the rate of a day although it jumped, in the bucket of rates. */
+export const RateRelease = question('ops.rates.release', 'operations', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, pair: Type.String(), day: Type.String() }),
+  answer: CommandOutcome,
+  gives: 'nothing',
+})
+
 /** Commands that `ops` carries out itself, signed like requests to a service. */
-export const localCommands: readonly Question[] = [PostingCorrect, ItemAccept, ItemReopen]
+export const localCommands: readonly Question[] = [PostingCorrect, ItemAccept, ItemReopen, RateRelease]

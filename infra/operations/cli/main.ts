@@ -14,10 +14,12 @@ import { inFlight } from '#infra/operations/cli/in-flight'
 import { operatorCommands } from '#infra/operations/cli/operator-commands'
 import { pause, resume } from '#infra/operations/cli/pause'
 import { persons } from '#infra/operations/cli/person/command'
+import { rates } from '#infra/operations/cli/rates'
 import { reconcile } from '#infra/operations/cli/reconcile'
 import { report } from '#infra/operations/cli/report'
 import { review } from '#infra/operations/cli/review'
 import { status } from '#infra/operations/cli/status'
+import { topups } from '#infra/operations/cli/topups'
 import { trace } from '#infra/operations/cli/trace'
 import { unexplained } from '#infra/operations/cli/unexplained'
 import { wallets } from '#infra/operations/cli/wallets'
@@ -33,12 +35,14 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['report', report],
   ['reconcile', reconcile],
   ['review', review],
+  ['topups', topups],
   ['dead-letters', deadLetters],
   ['wallets', wallets],
   ['cashouts', cashouts],
   ['accounts', accounts],
   ['persons', persons],
   ['unexplained', unexplained],
+  ['rates', rates],
   ['pause', pause],
   ['resume', resume],
   ['correct', correctPosting],

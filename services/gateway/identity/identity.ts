@@ -14,6 +14,7 @@ const late = {
 export const limits: Limits<IdentityState> = {
   verified: late,
   duplicate: late,
+  withdrawn: late,
   rejected: late,
   resubmit: late,
   reset: late,
@@ -75,11 +76,11 @@ export function decideIdentity(
 }
 
 /**
- * Returns true for each state that begins with the provider's approval; the person's other wallets decide
+ * Returns true for each state that begins with the provider's approval; the person's other wallets and operators decide
  * between them.
  */
-const isApproval = (word: Word | IdentityState): boolean =>
-  word === 'approved' || word === 'verified' || word === 'duplicate'
+export const isApproval = (word: Word | IdentityState): boolean =>
+  word === 'approved' || word === 'verified' || word === 'duplicate' || word === 'withdrawn'
 
 /**
  * Dates an approval that a look-up finds after a reset by the look-up: the provider has taken the reset back, and the review
@@ -111,8 +112,8 @@ function environmentFits({ word, sandbox }: Statement, { environment }: Identity
 }
 
 function isNewer(known: Identity, { occurredAtMs, word }: Statement): boolean {
-  // The approval may be the same one, with a new answer about the person's other wallets.
-  const isOther = (known.state === 'duplicate') !== (word === 'duplicate')
+  // The approval may be the same one, with a new answer about the person's other wallets or a decision of an operator.
+  const isOther = known.state !== (word === 'approved' ? 'verified' : word)
   if (isApproval(known.state) && isApproval(word) && isOther) return true
   if (occurredAtMs !== known.decidedAtMs) return occurredAtMs > known.decidedAtMs
   return isApproval(known.state) && !isApproval(word)

@@ -69,7 +69,7 @@ export async function recordNamed(tx: Tx, wallet: `0x${string}`, same: SamePerso
     .where(and(eq(identities.wallet, wallet), sql`${identities.named} <> ${named}`))
 }
 
-type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'command' | 'replaced'>
+export type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'command' | 'replaced'>
 
 /** Replaces the decision that the operator saw, once per command, and makes its recheck due. */
 export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | undefined> {
@@ -78,12 +78,13 @@ export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | 
   if (known?.command === ruled.command) return undefined
   if ((known?.command ?? null) !== ruled.replaced)
     return { refused: 'another decision about this wallet was made in between' }
+  // Without a verification, only its withdrawal has an effect: on the first approval.
   const due = await tx
     .update(rechecks)
     .set({ nextCheckAt: sql`now()`, updatedAt: sql`now()` })
     .where(eq(rechecks.wallet, ruled.wallet))
     .returning({ wallet: rechecks.wallet })
-  if (due.length === 0) return { refused: 'this wallet has never begun a verification' }
+  if (due.length === 0 && ruled.ruling !== 'withdrawn') return { refused: 'this wallet has never begun a verification' }
   const values = { ...ruled, ruledAt: sql`now()` }
   await tx.insert(persons).values(values).onConflictDoUpdate({ target: persons.wallet, set: values })
   return undefined

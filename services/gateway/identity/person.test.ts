@@ -11,12 +11,12 @@ import { walletOf } from '../test-support/wallets'
 import { erasure } from '../users/erase'
 import { identities } from './identity.store'
 import { insertLink } from './link.store'
-import { type Holding, judgePerson, type SamePerson } from './person'
+import { type Holding, judgePerson, type Ruling, type SamePerson } from './person'
 import { ProviderDown } from './provider'
 import { chooseIdentityProvider } from './providers/choose'
 import { recheckOnce } from './recheck'
 import { rechecks, recordLink } from './recheck.store'
-import { answerRule } from './rule'
+import { answerRule, answerWithdraw } from './rule'
 import { applyStatement } from './verdict'
 
 type Wallet = `0x${string}`
@@ -26,7 +26,7 @@ const holding = (wallet: Wallet, minute: number | null): Holding => ({
   wallet,
   firstVerifiedAt: minute === null ? null : at(minute),
 })
-const own = (minute: number | null, ruling: 'allowed' | 'linked' | null = null) => ({
+const own = (minute: number | null, ruling: Ruling | null = null) => ({
   ...holding(budi!, minute),
   ruling,
   linkedTo: ruling === 'linked' ? citra! : null,
@@ -48,6 +48,10 @@ describe('a person who is approved for a wallet', () => {
     ['was allowed', own(null, 'allowed'), [ana!], [holding(ana!, 1)], { alone: true }],
     ['was allowed, and is unknown', own(null, 'allowed'), 'unknown', [], { alone: true }],
     ['was linked', own(1, 'linked'), [], [], { sameAs: citra! }],
+    ['was withdrawn', own(1, 'withdrawn'), [], [], { withdrawn: true }],
+    ['was withdrawn, and is unknown', own(1, 'withdrawn'), 'unknown', [], { withdrawn: true }],
+    ['was restored', own(1, 'restored'), [], [], { alone: true }],
+    ['was restored, and has another', own(null, 'restored'), [ana!], [holding(ana!, 1)], { sameAs: ana! }],
     [
       'has two that were verified',
       own(null),
@@ -127,15 +131,18 @@ const ordersOf = async (wallet: Wallet) => {
   const orders = rows.map(({ payload }) => payload as { wallet: string; verified: boolean })
   return orders.filter((order) => order.wallet === wallet).map(({ verified }) => verified)
 }
-const rule = (wallet: Wallet, linkedTo: Wallet | null, replaced: string | null = null) => {
+const commandTo = (answer: typeof answerRule, asked: object) => {
   const command = randomUUID()
-  const asked = { command, by: 'sari', reason: 'ticket 7', wallet, linkedTo, replaced }
   const send = () =>
-    answerRule(instance('sumsub')).answer(asked) as Promise<{
+    answer(instance('sumsub')).answer({ command, by: 'sari', reason: 'ticket 7', ...asked }) as Promise<{
       ok: { done?: string; refused?: string }
     }>
   return { command, send }
 }
+const rule = (wallet: Wallet, linkedTo: Wallet | null, replaced: string | null = null) =>
+  commandTo(answerRule, { wallet, linkedTo, replaced })
+const withdraw = (wallet: Wallet, replaced: string | null = null, to: 'withdrawn' | 'restored' = 'withdrawn') =>
+  commandTo(answerWithdraw, { wallet, to, replaced })
 const down = () => Promise.reject(new ProviderDown('no response'))
 
 describe.each(kinds)('with %s,', (kind) => {
@@ -261,9 +268,47 @@ describe('an operator', () => {
     const [old, next] = [await approved('sumsub', randomUUID()), await approved('sumsub', randomUUID())]
     await round('sumsub')
     await rule(old, next).send()
-    await round('sumsub')
     expect([await stateOf(old), await stateOf(next)]).toEqual(['duplicate', 'verified'])
     expect((await rowOf(old))!.sameAs).toBe(next)
+  })
+
+  // guard: a decision against a wallet takes effect at once
+  test('withdraws a verification at once, also while the provider is down, and restores it', async () => {
+    const wallet = await approved('sumsub', randomUUID())
+    await round('sumsub')
+    const withdrawal = withdraw(wallet)
+    expect((await withdrawal.send()).ok.done).toStartWith('withdrawn')
+    expect([await stateOf(wallet), await ordersOf(wallet)]).toEqual(['withdrawn', [true, false]])
+    await round('sumsub')
+    await due(wallet)
+    await round('sumsub', { findSamePerson: down })
+    expect([await stateOf(wallet), await ordersOf(wallet)]).toEqual(['withdrawn', [true, false]])
+    expect((await withdraw(wallet, withdrawal.command, 'restored').send()).ok.done).toStartWith('restored')
+    expect(await stateOf(wallet)).toBe('withdrawn')
+    await round('sumsub')
+    expect([await stateOf(wallet), await ordersOf(wallet)]).toEqual(['verified', [true, false, true]])
+  })
+
+  // guard: a wallet whose verification an operator withdrew is not verified by an approval
+  test('withdraws the verification of a wallet before its first approval', async () => {
+    const wallet = walletOf(privateKeyToAccount(generatePrivateKey()))
+    expect((await withdraw(wallet).send()).ok.done).toStartWith('withdrawn')
+    const said = { eventId: 'e', occurredAtMs: Date.now(), subjectRef: wallet, providerRef: null, level }
+    await backbone.database.transaction((tx) =>
+      applyStatement(tx, instance('sumsub'), { ...said, word: 'approved', sandbox: true }, []),
+    )
+    expect([await stateOf(wallet), await ordersOf(wallet)]).toEqual(['withdrawn', []])
+  })
+
+  test('takes a link back: the first of two wallets holds the record again', async () => {
+    const [old, next] = [await approved('sumsub', randomUUID()), await approved('sumsub', randomUUID())]
+    await round('sumsub')
+    const link = rule(old, next)
+    await link.send()
+    expect(await stateOf(old)).toBe('duplicate')
+    await withdraw(old, link.command, 'restored').send()
+    await round('sumsub')
+    expect([await stateOf(old), (await rowOf(old))!.sameAs]).toEqual(['verified', null])
   })
 
   test('decides once, however often the command arrives, and not about an unknown wallet', async () => {

@@ -4,8 +4,12 @@ type Wallet = `0x${string}`
 /** Other wallets of the person; null for an applicant that is none of ours. `unknown` does not mean "none". */
 export type SamePerson = readonly (Wallet | null)[] | 'unknown'
 
-export const rulings = ['allowed', 'linked'] as const
+/** `withdrawn`: not verified whatever the provider says. `restored`: the earlier decision was taken back. */
+export const rulings = ['allowed', 'linked', 'withdrawn', 'restored'] as const
 export type Ruling = (typeof rulings)[number]
+
+/** Returns true if a wallet with this decision is not verified. */
+export const isAgainst = (ruling: Ruling): boolean => ruling === 'linked' || ruling === 'withdrawn'
 
 export type Holding = {
   readonly wallet: Wallet
@@ -15,9 +19,9 @@ export type Holding = {
 
 /**
  * Verdict about the person of a wallet. `sameAs` is the wallet with the person's record; null if it is none
- * of ours.
+ * of ours. `withdrawn`: an operator withdrew the verification.
  */
-export type PersonVerdict = { alone: true } | { sameAs: Wallet | null } | 'unknown'
+export type PersonVerdict = { alone: true } | { sameAs: Wallet | null } | { withdrawn: true } | 'unknown'
 
 /**
  * Judges whether a wallet may have the person's record, which belongs to the wallet verified first. A second
@@ -31,6 +35,8 @@ export function judgePerson(
 ): PersonVerdict {
   if (own.ruling === 'allowed') return { alone: true }
   if (own.ruling === 'linked') return { sameAs: own.linkedTo }
+  // guard: a wallet whose verification an operator withdrew is not verified by an approval
+  if (own.ruling === 'withdrawn') return { withdrawn: true }
   // guard: an approval waits until the provider has said who else is this person
   if (same === 'unknown') return 'unknown'
   const [first] = others.filter((other) => wasFirst(other, own)).sort(byFirst)

@@ -6,6 +6,8 @@ export type Word =
   | 'approved'
   /** Our own decision: the provider approves, but another wallet has the person's record. */
   | 'duplicate'
+  /** Our own decision: the provider approves, but an operator withdrew the verification. */
+  | 'withdrawn'
   | 'rejected'
   /** The user may try again. */
   | 'resubmit'

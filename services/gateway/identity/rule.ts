@@ -1,26 +1,49 @@
 import { type Handler, handler } from '#platform/bus/serve'
-import { FlagOrder, PersonRule } from '#shared/messages/person'
+import { FlagOrder, PersonRule, PersonWithdraw } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { lockIdentity, renewFlag } from './identity.store'
-import { rule } from './person.store'
+import { isAgainst, type Ruling } from './person'
+import { type Ruled, rule } from './person.store'
+import { reapply } from './verdict'
 
-/**
- * Stores an operator's decision. It changes no verdict: the recheck, due at once, applies the decision to the
- * provider's answer.
- */
-export const answerRule = ({ database, log }: Context): Handler =>
+/** Stores an operator's decision about whether the person of a wallet may have their record there. */
+export const answerRule = (context: Context): Handler =>
   handler(PersonRule, async ({ command, wallet, linkedTo, replaced }) => {
     const ruling = linkedTo === null ? 'allowed' : 'linked'
-    const refused = await database.transaction((tx) => rule(tx, { wallet, ruling, linkedTo, command, replaced }))
-    if (refused) return ok(refused)
-    log.warn({ wallet, linkedTo, command }, `operator ${ruling} the person of a wallet`)
-    const done =
-      linkedTo === null
-        ? 'allowed: verified once the provider confirms its approval'
-        : `linked to ${linkedTo}: not verified, or no longer`
-    return ok({ done })
+    return ok(await decide(context, { wallet, ruling, linkedTo, command, replaced }))
   })
+
+/** Withdraws the verification of a wallet for an operator, or takes the latest decision about it back. */
+export const answerWithdraw = (context: Context): Handler =>
+  handler(PersonWithdraw, async ({ command, wallet, to, replaced }) =>
+    ok(await decide(context, { wallet, ruling: to, linkedTo: null, command, replaced })),
+  )
+
+/**
+ * Stores a decision. One against the wallet takes effect at once; for one in its favour the recheck, due at once, needs the
+ * provider's confirmation.
+ */
+async function decide(context: Context, decision: Ruled): Promise<{ done: string } | { refused: string }> {
+  const { database, log, poke } = context
+  const { wallet, ruling, linkedTo, command } = decision
+  const refused = await database.transaction(async (tx) => {
+    const outcome = await rule(tx, decision)
+    if (!outcome && isAgainst(ruling)) await reapply(tx, context, wallet)
+    return outcome
+  })
+  if (refused) return refused
+  log.warn({ wallet, linkedTo, command }, `operator ${ruling} the person of a wallet`)
+  poke()
+  return { done: doneText[ruling](linkedTo) }
+}
+
+const doneText: Readonly<Record<Ruling, (linkedTo: string | null) => string>> = {
+  allowed: () => 'allowed: verified once the provider confirms its approval',
+  linked: (linkedTo) => `linked to ${linkedTo}: not verified, or no longer`,
+  withdrawn: () => 'withdrawn: not verified, or no longer, until persons restore',
+  restored: () => 'restored: verified once the provider confirms its approval, if no other wallet has the record',
+}
 
 /** Orders a failed flag again, under a new revision, because the relayer acts once per revision. */
 export const answerFlagOrder = ({ database, log }: Context): Handler =>

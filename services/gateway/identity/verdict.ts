@@ -15,6 +15,7 @@ import {
   decideIdentity,
   type Identity,
   type IdentityDecision,
+  isApproval,
   needsAsking,
   nextCheckAt,
   progressIn,
@@ -25,9 +26,9 @@ import {
 import { findIdentity, lockIdentity, storeVerdict } from './identity.store'
 import { findOwnRefs, findWalletsOfRef, isOwnRef } from './link.store'
 import { flagCause, flagOrderId } from './orders'
-import type { SamePerson } from './person'
+import type { PersonVerdict, SamePerson } from './person'
 import { judgeApproved, recordNamed } from './person.store'
-import type { IsOurs, Statement } from './provider'
+import type { IsOurs, Statement, Word } from './provider'
 import { recordProgress, recordVerdict } from './recheck.store'
 
 export const verdictReaction = (context: Context): Reaction =>
@@ -180,9 +181,8 @@ export async function applyStatement(
   } as const
   const person =
     subject && heard.word === 'approved' ? await judgeApproved(tx, subject, same) : ({ alone: true } as const)
-  const isDuplicate = person !== 'unknown' && 'sameAs' in person
-  const sameAs = isDuplicate ? person.sameAs : null
-  const statement: Statement = isDuplicate ? { ...heard, word: 'duplicate' } : heard
+  const sameAs = person !== 'unknown' && 'sameAs' in person ? person.sameAs : null
+  const statement: Statement = { ...heard, word: wordOf(heard, person) }
   const decided = decideIdentity(known, statement, policy)
   const isWaiting = person === 'unknown' && 'next' in decided
   const decision: IdentityDecision = isWaiting ? { ignored: 'person unknown' } : decided
@@ -206,6 +206,32 @@ export async function applyStatement(
   log.info({ wallet, state: next.state, flag }, 'identity decided')
   failpoint('gateway:identity-decided')
   return decision
+}
+
+function wordOf({ word }: Statement, person: PersonVerdict): Word {
+  if (person === 'unknown' || 'alone' in person) return word
+  return 'sameAs' in person ? 'duplicate' : 'withdrawn'
+}
+
+/**
+ * Applies the decision of an operator against a wallet to its standing approval, without asking the provider: a decision must
+ * not wait until the provider can be asked.
+ */
+export async function reapply(tx: Tx, context: Context, wallet: `0x${string}`): Promise<void> {
+  const known = await findIdentity(tx, wallet)
+  // guard: a decision against a wallet takes effect at once
+  if (!known || !isApproval(known.state)) return
+  const { deployment, identityLevel: level } = context.config
+  const approval: Statement = {
+    eventId: `decision:${wallet}`,
+    occurredAtMs: known.decidedAt.getTime(),
+    subjectRef: wallet,
+    providerRef: known.providerRef,
+    level,
+    word: 'approved',
+    sandbox: deployment !== 'live',
+  }
+  await applyStatement(tx, context, approval, 'unknown')
 }
 
 /** Returns the statement that a user sees while the person of an approval is unknown: the approval is in review. */

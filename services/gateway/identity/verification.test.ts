@@ -41,6 +41,7 @@ describe('the verification status of a user', () => {
     ['refused for good', { ...said('rejected'), ...submitted(2) }, 'rejected', 'contact support'],
     ['refused, with a new link', { ...said('rejected'), ...linked(11) }, 'rejected', 'contact support'],
     ['with another wallet', said('duplicate'), 'rejected', 'contact support'],
+    ['withdrawn by an operator', said('withdrawn'), 'rejected', 'contact support'],
     ['with another wallet, approved again', { ...said('duplicate'), ...submitted(12) }, 'in_review', 'wait'],
     ['refused, looked at again', { ...said('rejected'), ...submitted(12) }, 'in_review', 'wait'],
     ['whose approval was taken back', { ...said('reset'), ...linked(1) }, 'none', 'verify'],

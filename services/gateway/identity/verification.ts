@@ -24,6 +24,7 @@ const answers = {
   resubmit: ['rejected', 'verify'],
   rejected: ['rejected', 'contact support'],
   duplicate: ['rejected', 'contact support'],
+  withdrawn: ['rejected', 'contact support'],
   reset: ['none', 'verify'],
   none: ['none', 'verify'],
 } as const satisfies Record<string, [Verification['status'], Verification['nextAction']]>
@@ -52,7 +53,7 @@ function standingOf(known: IdentityFacts | null, verified: boolean): Verificatio
   const progressed = isNewer(known?.progressedAt)
   if (progressed && known?.progress === 'submitted') return 'in_review'
   if (state === 'rejected') return 'rejected'
-  if (state === 'duplicate') return 'duplicate'
+  if (state === 'duplicate' || state === 'withdrawn') return state
   if (progressed || isNewer(known?.linkedAt)) return 'started'
   if (state === 'resubmit') return 'resubmit'
   return state === 'reset' ? 'reset' : 'none'

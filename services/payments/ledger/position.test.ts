@@ -104,10 +104,15 @@ const silent: Readonly<Record<string, string>> = {
   'refunding → credited': counted,
   'refunding → repaid': counted,
   'refunding → revoked': counted,
+  'credited → refunding': 'nothing has gone back yet',
+  'refunding → accepted': counted,
+  'accepted → credited': counted,
   'refunding → review': stands,
 }
 /** Facts of the row before a step, where they differ from those of its state. */
 const before: Readonly<Record<string, Partial<Booked>>> = {
+  'accepted → credited': { ...onChain, holdEndedAt: someTime, reason: 'refunded_after_credit' },
+  'refunding → accepted': { ...onChain, holdEndedAt: someTime, reason: 'refunded_after_credit' },
   'held → revoking': refunded,
   'repaid → revoking': refunded,
   'revoking → held': { ...onChain, refundedMinor: 406_250n },
@@ -118,6 +123,8 @@ const before: Readonly<Record<string, Partial<Booked>>> = {
   'refunding → revoked': { ...onChain, ...refunded, onchainMicro: 0n, reason: 'paid_twice' },
 }
 const kept: Readonly<Record<string, Partial<Booked>>> = {
+  'credited → refunding': { ...onChain, holdEndedAt: someTime, reason: null },
+  'refunding → accepted': { ...onChain, holdEndedAt: someTime, reason: 'refunded_after_credit' },
   'paid → review': { ...paid, reason: 'credit_failed' },
   'held → review': { ...onChain, reason: 'paid_twice' },
   'credited → review': { ...onChain, holdEndedAt: someTime, reason: 'refunded_after_credit' },

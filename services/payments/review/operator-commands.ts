@@ -5,6 +5,7 @@ import {
   DisputeCharge,
   LossGivenBack,
   PaymentTakenBack,
+  TopupRefund,
   TopupsPause,
   topupsIn,
   WalletClear,
@@ -18,9 +19,10 @@ import { nameCharge } from '../incoming/dispute'
 import { clearWallet, freezeByOperator, reclaimCleared, recordGivenBack } from '../losses/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
+import { refundCredited } from './refund-credited'
 import { answerResolve } from './resolve'
 import { recordTakenBack } from './taken-back'
-import { worthOfClear, worthOfGivenBack, worthOfTakenBack } from './worth'
+import { worthOfClear, worthOfGivenBack, worthOfTakenBack, worthOfTopupRefund } from './worth'
 
 export const answerOperatorCommands = (context: Context): Handler[] => [
   answerResolve(context),
@@ -37,6 +39,7 @@ export const answerOperatorCommands = (context: Context): Handler[] => [
     worthOfGivenBack(context),
   ),
   handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked)), worthOfTakenBack(context)),
+  handler(TopupRefund, async (asked) => ok(await refundCredited(context, asked)), worthOfTopupRefund(context)),
   handler(DisputeCharge, async (asked) => ok(await nameCharge(context, asked))),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups', inCountry: topupsIn }),
   answerErasure(context, personErasures.payments, erasure),

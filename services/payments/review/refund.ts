@@ -6,11 +6,21 @@ import type { Context } from '../context'
 import { receiveRefund, withRate } from '../incoming/receive'
 import { findReports } from '../losses/refund.store'
 import { backOf } from '../losses/report'
+import { takeStep } from '../onchain/advance'
+import { orderedReference } from '../payment'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
 import { listRefundsOf } from '../providers/look-up'
 import { endRefunding } from './refund-outcome'
-import { countRequest, findOrders, type RefundOrderRow, recordOrder, uncountRequest } from './resolution.store'
+import {
+  countOrders,
+  countRequest,
+  findOrders,
+  insertOrders,
+  type RefundOrderRow,
+  recordOrder,
+  uncountRequest,
+} from './resolution.store'
 
 // The provider may not support idempotency keys here. So each refund is stored and each request counted
 // before it is sent, after a lookup; a request without a response is retried only if its refund is not listed
@@ -18,6 +28,42 @@ import { countRequest, findOrders, type RefundOrderRow, recordOrder, uncountRequ
 
 /** Time for which a new refund may be missing from lookups, in ms. */
 const showsWithinMs = 60_000
+
+/** A charge to refund: what is left of it, in smallest units. */
+type Owed = Pick<RefundOrderRow, 'providerPaymentId' | 'minor' | 'isSecond'>
+
+/** Orders a refund for each charge of a payment. Refused if nothing is left, or if a charge was refunded by us before. */
+export async function orderRefunds(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  owed: readonly Owed[],
+): Promise<{ done: string } | { refused: string }> {
+  const { id, account, currency } = payment
+  if (owed.length === 0) return { refused: 'nothing to refund: the money was applied or refunded already' }
+  // We refund each charge only once.
+  const again = (await findOrders(tx, id)).find((order) =>
+    owed.some((one) => one.providerPaymentId === order.providerPaymentId),
+  )
+  if (again)
+    return {
+      refused: `${again.providerPaymentId} was refunded in part as ${again.reference}: refund the rest in the provider's dashboard`,
+    }
+  const before = await countOrders(tx, id)
+  const orders = owed.map(({ providerPaymentId, minor, isSecond }, at) => ({
+    providerPaymentId,
+    minor,
+    isSecond,
+    paymentId: id,
+    account,
+    currency,
+    reference: orderedReference(id, before + at + 1),
+  }))
+  await insertOrders(tx, orders)
+  await takeStep(tx, context, payment, { next: 'refunding' })
+  const words = orders.map(({ minor, reference }) => `${minor} (${currency}) as ${reference}`)
+  return { done: `${id} is refunded to the payer: ${words.join(', ')}` }
+}
 
 /** Continues all open refunds of a payment, then throws the first error if there was one. */
 export async function checkRefunds(context: Context, payment: PaymentRow): Promise<void> {

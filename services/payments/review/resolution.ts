@@ -74,6 +74,29 @@ export function acceptanceOf(payment: ReviewFacts): ResolutionRefused | undefine
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }
 
+/**
+ * Refusal while a refund or dispute is open: a charge whose dispute is lost is paid back to its payer,
+ * whatever was refunded before.
+ */
+export const stillOpen = { refused: 'a refund or dispute of it is still open: wait for its outcome' }
+
+/**
+ * Returns why a payment cannot be refunded against `backMicro` (10⁻⁶ AUSD) that came back to the treasury, in words that
+ * follow its id. Undefined if it can: it is a credited top-up without a hold.
+ */
+export function topupRefundFault(payment: ReviewFacts, backMicro: bigint): string | undefined {
+  const { kind, state, currency, onchainMicro, recoveredMicro } = payment
+  if (kind !== 'topup') return 'is not a top-up'
+  if (state === 'held') return "is on hold: refund it in the provider's dashboard, which revokes it"
+  if (state === 'review') return 'is in review: use review resolve'
+  if (state !== 'credited') return `is ${state}, not credited`
+  if (recoveredMicro > 0n) return 'covered an earlier reversal in part, which is not refunded'
+  if (remainderFloor(payment) === 0n) return `has nothing left to refund in ${currency}`
+  // guard: a credited top-up is refunded only after its AUSD came back
+  if (backMicro < onchainMicro) return `gave ${onchainMicro} micro-AUSD, of which ${backMicro} came back`
+  return undefined
+}
+
 export const orderStates = ['open', 'succeeded', 'failed'] as const
 type OrderState = (typeof orderStates)[number]
 
@@ -90,7 +113,10 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
   if (isLeft) return { next: 'review', reason }
   if (!wasCredited(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
   if (payment.refundedMinor > payment.refundAppliedMinor) return { next: 'review', reason: 'refunded_after_credit' }
-  return { next: givenStateOf(payment), reason: 'second_refunded' }
+  // The wallet had given its AUSD back.
+  if (payment.kind === 'topup' && payment.onchainMicro > 0n && remainderFloor(payment) === 0n)
+    return { next: 'accepted', reason: 'refunded_after_credit' }
+  return { next: givenStateOf(payment), reason: payment.overpaidMinor > 0n ? 'second_refunded' : 'refund_undone' }
 }
 
 function givenStateOf({ kind, onchainMicro, recoveredMicro }: PaymentFacts) {

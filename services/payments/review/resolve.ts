@@ -15,20 +15,13 @@ import { findReports } from '../losses/refund.store'
 import { backOf, splitBack } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { takeStep } from '../onchain/advance'
-import { atLeastZero, limitedMicro, orderedReference, refIdOf, remainderFloor } from '../payment'
+import { atLeastZero, limitedMicro, refIdOf, remainderFloor } from '../payment'
 import { findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { lateWorthFloor } from '../price'
-import { acceptanceOf, type Credit, creditOf, ownMinorToRefund } from './resolution'
-import {
-  countOrders,
-  findOrders,
-  findSeconds,
-  insertOrders,
-  insertResolution,
-  lastResolution,
-  type ResolutionRow,
-} from './resolution.store'
+import { orderRefunds } from './refund'
+import { acceptanceOf, type Credit, creditOf, ownMinorToRefund, stillOpen } from './resolution'
+import { findSeconds, insertResolution, lastResolution, type ResolutionRow } from './resolution.store'
 import { worthOfReview } from './worth'
 
 type ResolveRequest = ReadRequestOf<typeof ReviewResolve>
@@ -166,17 +159,11 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
   return { done: `${payment.id}: ${onchainMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
 }
 
-/**
- * Refusal while a refund or dispute is open: a charge whose dispute is lost is paid back to its payer,
- * whatever was refunded before.
- */
-const stillOpen = { refused: 'a refund or dispute of it is still open: wait for its outcome' }
-
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>
   counted.promisedMicro ?? (late ? (payment.promisedMicro ?? payment.ausdMicro) : null)
 
 const refund: Decision = async (tx, context, payment) => {
-  const { id, account, currency, providerPaymentId } = payment
+  const { id, currency, providerPaymentId } = payment
   const ownMinor = ownMinorToRefund(payment)
   if (typeof ownMinor !== 'bigint') return { refused: ownMinor.not }
   const own = await findReports(tx, providerPaymentId!)
@@ -205,27 +192,7 @@ const refund: Decision = async (tx, context, payment) => {
   }
   const owed = charges.filter(({ minor }) => minor > 0n)
   if (owed.some(({ isOpen }) => isOpen)) return stillOpen
-  if (owed.length === 0) return { refused: 'nothing to refund: the money was applied or refunded already' }
-  // We refund each charge only once.
-  const again = (await findOrders(tx, id)).find((order) =>
-    owed.some((one) => one.providerPaymentId === order.providerPaymentId),
-  )
-  if (again)
-    return {
-      refused: `${again.providerPaymentId} was refunded in part as ${again.reference}: refund the rest in the provider's dashboard`,
-    }
-  const before = await countOrders(tx, id)
-  const orders = owed.map(({ isOpen: _, ...charge }, at) => ({
-    ...charge,
-    paymentId: id,
-    account,
-    currency,
-    reference: orderedReference(id, before + at + 1),
-  }))
-  await insertOrders(tx, orders)
-  await takeStep(tx, context, payment, { next: 'refunding' })
-  const words = orders.map(({ minor, reference }) => `${minor} (${currency}) as ${reference}`)
-  return { done: `${id} is refunded to the payer: ${words.join(', ')}` }
+  return orderRefunds(tx, context, payment, owed)
 }
 
 const accept: Decision = async (tx, context, payment) => {

@@ -9,27 +9,13 @@ import { reviewsOf } from './test-support'
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 const { booked } = booksOf(fixture)
-const { topup, differing, payTwice, paidTwice } = reviewsOf(fixture)
+const { topup, differing, payTwice, paidTwice, atProvider, succeed } = reviewsOf(fixture)
 afterEach(async () => {
   fixture.chain.ref = 'unused'
   await fixture.control('faults', {})
 })
 
 const busy = { status: 503, code: 'TEMPORARILY_UNAVAILABLE', meaning: 'try_later', message: '' }
-
-type Refund = Record<'id' | 'reference_id' | 'status' | 'idempotency_key', string> & {
-  amount: number
-  replays: number
-}
-
-async function atProvider(id: string): Promise<Refund[]> {
-  const { refunds } = (await fixture.control('book')) as unknown as { refunds: Refund[] }
-  return refunds.filter(({ reference_id: reference }) => reference?.startsWith(`ordered-${id}`))
-}
-const succeed = async (id: string) => {
-  for (const refund of await atProvider(id))
-    if (refund.status === 'PENDING') await fixture.control(`refunds/${refund.id}/succeed`)
-}
 
 describe('a refund that an operator orders', () => {
   // guard: a refund keeps one idempotency key

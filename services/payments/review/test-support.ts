@@ -1,5 +1,10 @@
 import { type Fixture, newWallet } from '../test-support'
 
+type Refund = Record<'id' | 'reference_id' | 'status' | 'idempotency_key', string> & {
+  amount: number
+  replays: number
+}
+
 export function reviewsOf(fixture: Fixture) {
   async function topup(channel_code: string, amount?: number): Promise<string> {
     const quoteId = fixture.quote()
@@ -37,5 +42,14 @@ export function reviewsOf(fixture: Fixture) {
     await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
     return id
   }
-  return { topup, differing, payTwice, paidTwice }
+  /** Returns the refunds of a payment that we ordered, as the provider has them. */
+  async function atProvider(id: string): Promise<Refund[]> {
+    const { refunds } = (await fixture.control('book')) as unknown as { refunds: Refund[] }
+    return refunds.filter(({ reference_id: reference }) => reference?.startsWith(`ordered-${id}`))
+  }
+  async function succeed(id: string): Promise<void> {
+    for (const refund of await atProvider(id))
+      if (refund.status === 'PENDING') await fixture.control(`refunds/${refund.id}/succeed`)
+  }
+  return { topup, differing, payTwice, paidTwice, atProvider, succeed }
 }

@@ -1,5 +1,11 @@
 import type { WorthOf } from '#shared/messages/operator-commands'
-import type { LossGivenBack, PaymentTakenBack, ReviewResolve, WalletClear } from '#shared/messages/payments'
+import type {
+  LossGivenBack,
+  PaymentTakenBack,
+  ReviewResolve,
+  TopupRefund,
+  WalletClear,
+} from '#shared/messages/payments'
 import type { Context } from '../context'
 import { findMissing, hasLostHold } from '../losses/refund.store'
 import { sumMissing } from '../losses/reversal'
@@ -40,6 +46,14 @@ export const worthOfReview =
     if (!payment) return undefined
     const seconds = await context.database.read((db) => findSeconds(db, paymentId))
     return { micro: reviewMicro(payment, seconds), to: payment.wallet, seen: payment.changedAt.toISOString() }
+  }
+
+/** Counts the money that a credited top-up brought, whatever came back for it. */
+export const worthOfTopupRefund =
+  (context: Context): WorthOf<typeof TopupRefund> =>
+  async ({ paymentId }) => {
+    const payment = await paymentOf(context, paymentId)
+    return payment && { micro: reviewMicro(payment, []), to: payment.wallet, seen: payment.changedAt.toISOString() }
   }
 
 /** Counts a loss that is written off. The sum is unknown if money of the wallet may be going back without a hold. */

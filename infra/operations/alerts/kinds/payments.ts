@@ -98,7 +98,7 @@ export const payments = {
   RefundRefused: {
     severity: 'ticket',
     steps:
-      'The payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept` the payment, and `unexplained accept` the transfer once the books show it in suspense.',
+      'The payment is in review again; after `topups refund` it is credited again. If its channel has no refunds, pay by bank transfer, then `accept` a payment in review, and `unexplained accept` the transfer once the books show it in suspense.',
     ends: 'an operator has decided about the payment',
     access: ['ops', 'provider', 'funds'],
     log: ['refund refused', 'refund failed'],

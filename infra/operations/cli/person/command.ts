@@ -1,6 +1,6 @@
 import { holds, personalData } from '#infra/documents/personal-data'
 import { among, type CommandResult, reading } from '#infra/operations/cli/command'
-import { allow, link, list, order } from '#infra/operations/cli/person/decide'
+import { allow, link, list, order, restore, withdraw } from '#infra/operations/cli/person/decide'
 import { erase, erased } from '#infra/operations/cli/person/erase'
 import { exchanges } from '#infra/operations/cli/person/exchanges'
 import { readPerson, type Stored } from '#infra/operations/cli/person/read'
@@ -48,6 +48,6 @@ const exposure = reading({
 })
 
 export const persons = among(
-  'second wallets of a person: list, link, allow; flags given up: list, order; for the tax office: exchanges; what is stored: export, exposure, erase, erased',
-  { list, link, allow, order, exchanges, export: exported, exposure, erase, erased },
+  'second wallets of a person: list, link, allow; verification by hand: withdraw, restore; flags given up: list, order; for the tax office: exchanges; what is stored: export, exposure, erase, erased',
+  { list, link, allow, withdraw, restore, order, exchanges, export: exported, exposure, erase, erased },
 )

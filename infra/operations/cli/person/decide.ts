@@ -3,7 +3,7 @@ import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { type CommandResult, type CommandWords, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
-import { FlagOrder, PersonRule } from '#shared/messages/person'
+import { FlagOrder, PersonRule, PersonWithdraw } from '#shared/messages/person'
 
 type Wallet = `0x${string}`
 
@@ -21,6 +21,12 @@ export const listDuplicates = (sql: Sql): Promise<Duplicate[]> => sql<Duplicate[
   select i.wallet, coalesce(p.linked_to, i.same_as) as "sameAs", i.decided_at as since, p.ruling
   from gateway.identities i left join gateway.persons p on p.wallet = i.wallet
   where i.state = 'duplicate' order by p.ruling is not null, i.decided_at`
+
+/** Wallet that is not verified, because an operator withdrew its verification. */
+export type Withdrawn = { wallet: string; since: Date }
+
+export const listWithdrawn = (sql: Sql): Promise<Withdrawn[]> => sql<Withdrawn[]>`
+  select wallet, ruled_at as since from gateway.persons where ruling = 'withdrawn' order by ruled_at`
 
 /** Wallet whose verified flag the relayer gave up. */
 export type FailedFlag = {
@@ -48,17 +54,19 @@ const lineOf = ({ wallet, sameAs, since, ruling }: Duplicate): string =>
   ].join('  ')
 
 export const list = reading({
-  does: 'list wallets whose person is verified with another wallet, those without a decision first; then flags that the relayer gave up',
+  does: 'list wallets whose person is verified with another wallet, those without a decision first; then withdrawn verifications, and flags that the relayer gave up',
   usage: 'persons list [--json]',
   read: async (_, { sql }): Promise<CommandResult> => {
     const [duplicates, failedFlags] = [await listDuplicates(sql), await listFailedFlags(sql)]
+    const withdrawn = await listWithdrawn(sql)
     const lines = [
       ...duplicates.map(lineOf),
+      ...withdrawn.map((one) => `${one.since.toISOString()}  ${one.wallet}  verification withdrawn: persons restore`),
       ...failedFlags.map((one) => `${one.since.toISOString()}  ${one.wallet}  ${failedFlagText(one)}`),
     ]
-    const text = lines.join('\n') || 'no person has a second wallet, and no flag was given up'
+    const text = lines.join('\n') || 'no person has a second wallet, no verification is withdrawn, no flag was given up'
     const ok = failedFlags.length === 0 && duplicates.every(({ ruling }) => ruling !== null)
-    return { text, data: { duplicates, failedFlags }, ok }
+    return { text, data: { duplicates, withdrawn, failedFlags }, ok }
   },
 })
 
@@ -83,31 +91,51 @@ export const order = changing({
   },
 })
 
-type PersonDecision = { linkedTo: string | null; command: string; replaced: string | null }
+type Ruling = 'allowed' | 'linked' | 'withdrawn' | 'restored'
+type PersonDecision = { ruling: Ruling; linkedTo: string | null; command: string; replaced: string | null }
 
 /**
  * Performs a decision. Its cause is the decision that the operator sees now, so the same decision after a different one
  * is a new command.
  */
-async function decide(operator: Operator, { words, reason, by }: CommandWords, verb: string) {
-  const [wallet, linkedTo = null] = words.map((word) => word.toLowerCase()) as Wallet[]
+async function decide(operator: Operator, { words, reason, by }: CommandWords, ruling: Ruling, verb: string) {
+  const [wallet, linkedTo = null] = words.map((word) => word.toLowerCase()) as [Wallet, Wallet?]
   const [known] = await operator.sql<PersonDecision[]>`
-    select linked_to as "linkedTo", deed as command, replaced from gateway.persons where wallet = ${wallet!}`
-  const isMade = known?.linkedTo === linkedTo
+    select ruling, linked_to as "linkedTo", deed as command, replaced from gateway.persons where wallet = ${wallet}`
+  const isMade = known?.ruling === ruling && known.linkedTo === linkedTo
   const replaced = isMade ? known.replaced : (known?.command ?? null)
   const cause = [`decision after ${replaced ?? 'none'}`, linkedTo].filter(Boolean).join(', ')
-  const ask = (command: string) =>
-    askOutcome(operator, PersonRule, { command, by, reason, wallet: wallet!, linkedTo, replaced })
-  return [await perform(operator, { verb, target: wallet!, cause, reason, by }, ask)]
+  const ask = (command: string) => {
+    const asked = { command, by, reason, wallet, replaced }
+    return ruling === 'withdrawn' || ruling === 'restored'
+      ? askOutcome(operator, PersonWithdraw, { ...asked, to: ruling })
+      : askOutcome(operator, PersonRule, { ...asked, linkedTo })
+  }
+  return [await perform(operator, { verb, target: wallet, cause, reason, by }, ask)]
 }
 
-export const allow = changing({
-  does: 'let a wallet be verified although its person has another wallet',
-  usage: 'persons allow <wallet> --reason <why> [--by <who>]',
-  takes: 1,
-  faultIn: walletFault,
-  change: (asked, operator) => decide(operator, asked, 'persons allow'),
-})
+const ofOneWallet = (name: string, ruling: Ruling, does: string) =>
+  changing({
+    does,
+    usage: `persons ${name} <wallet> --reason <why> [--by <who>]`,
+    takes: 1,
+    faultIn: walletFault,
+    change: (asked, operator) => decide(operator, asked, ruling, `persons ${name}`),
+  })
+
+export const allow = ofOneWallet('allow', 'allowed', 'let a wallet be verified although its person has another wallet')
+
+export const withdraw = ofOneWallet(
+  'withdraw',
+  'withdrawn',
+  'withdraw the verification of a wallet, whatever the identity provider says; restore undoes it',
+)
+
+export const restore = ofOneWallet(
+  'restore',
+  'restored',
+  "take the latest decision about a wallet back: the identity provider's answer decides",
+)
 
 export const link = changing({
   does: 'confirm that the person of a wallet has their record with another one; the first is not verified',
@@ -117,5 +145,5 @@ export const link = changing({
     const isSame = wallet.toLowerCase() === other.toLowerCase()
     return walletFault([wallet]) ?? walletFault([other]) ?? (isSame ? 'two wallets, not one' : undefined)
   },
-  change: (asked, operator) => decide(operator, asked, 'persons link'),
+  change: (asked, operator) => decide(operator, asked, 'linked', 'persons link'),
 })

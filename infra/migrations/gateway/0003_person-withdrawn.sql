@@ -1,0 +1,2 @@
+ALTER TABLE "gateway"."persons" DROP CONSTRAINT "persons_ruling";--> statement-breakpoint
+ALTER TABLE "gateway"."persons" ADD CONSTRAINT "persons_ruling" CHECK ("gateway"."persons"."ruling" in ('allowed', 'linked', 'withdrawn', 'restored'));

@@ -1,0 +1,119 @@
+import type { Sql } from 'postgres'
+import { askOutcome, perform } from '#infra/operations/audit-log/perform'
+import { among, changing, reading } from '#infra/operations/cli/command'
+import { capitalOf } from '#infra/operations/health/unexplained'
+import { TopupRefund } from '#shared/messages/payments'
+import { moneyText } from '#shared/money/text'
+
+// A credited top-up is refunded only after the wallet has transferred its AUSD to the treasury.
+
+type CreditedTopup = {
+  id: string
+  kind: string
+  state: string
+  wallet: string
+  currency: string
+  paidMinor: string | null
+  /** AUSD that it gave, in 10⁻⁶. */
+  onchainMicro: string
+  creditedAt: Date | null
+  /** Refunds that were ordered and failed. */
+  failed: number
+}
+
+const findTopup = async (sql: Sql, id: string): Promise<CreditedTopup> => {
+  const [payment] = await sql<CreditedTopup[]>`
+    select id, kind, state, wallet, currency, paid_minor::text as "paidMinor",
+      onchain_micro::text as "onchainMicro", credited_at as "creditedAt",
+      (select count(*)::int from payments.refund_orders where payment_id = p.id and state = 'failed') as failed
+    from payments.payments p where id = ${id}`
+  if (!payment) throw new Error(`payment ${id} not found`)
+  return payment
+}
+
+const verb = 'topups refund'
+/** Writes the names of transfers into the cause of a command, which is another one after a failed refund. */
+const causeOf = (names: readonly string[], failed: number) => [...[...names].sort(), `after ${failed} failed`].join(' ')
+
+type Transfer = {
+  /** `<transaction>:<log>` */
+  name: string
+  ausdMicro: string
+  movedAt: Date
+  isCapital: boolean
+  /** Other payment that was refunded against it; null if there is none. */
+  usedFor: string | null
+}
+
+/** Returns what the wallet transferred to the treasury after the payment was credited, oldest first. */
+const findTransfers = (sql: Sql, { id, wallet, creditedAt }: CreditedTopup): Promise<Transfer[]> => sql<Transfer[]>`
+  select m.name, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
+    exists (${capitalOf(sql, sql`m.name`)}) as "isCapital",
+    (select c.target from ops.commands c join ops.outcomes o on o.command_id = c.id and o.outcome = 'done'
+      where c.verb = ${verb} and c.target <> ${id} and m.name = any(string_to_array(c.cause, ' ')) limit 1) as "usedFor"
+  from (select *, tx_hash || ':' || log_index as name from books.chain_moves) m
+  where m.kind = 'in' and lower(m.wallet) = ${wallet} and m.moved_at >= ${creditedAt}
+    and not exists (select from books.names n where n.key = m.key)
+  order by m.moved_at`
+
+const nextOf = ({ name, isCapital, usedFor }: Transfer, id: string): string => {
+  if (usedFor) return `used for ${usedFor}`
+  return isCapital
+    ? `accepted: topups refund ${id} ${name}`
+    : `next: unexplained accept ${name} --reason "AUSD of ${id}"`
+}
+
+const show = reading({
+  does: 'show the AUSD that must come back before a credited top-up is refunded, and the transfers of its wallet',
+  usage: 'topups show <payment>',
+  takes: 1,
+  read: async ({ words: [id = ''] }, { sql }) => {
+    const payment = await findTopup(sql, id)
+    const { state, wallet, paidMinor, currency, onchainMicro } = payment
+    const transfers = state === 'credited' ? await findTransfers(sql, payment) : []
+    const paid = paidMinor === null ? 'unknown amount' : moneyText(paidMinor, currency)
+    const lines = [
+      `${id}  ${payment.kind} ${state}, ${paid} paid, ${moneyText(onchainMicro, 'AUSD')} given to ${wallet}`,
+      ...transfers.map(
+        (one) => `  ${one.movedAt.toISOString()}  ${moneyText(one.ausdMicro, 'AUSD')} came back  ${nextOf(one, id)}`,
+      ),
+    ]
+    if (state === 'credited' && transfers.length === 0)
+      lines.push(`  nothing came back: ask the user to transfer the AUSD from ${wallet} to the treasury`)
+    return { text: lines.join('\n'), data: { payment, transfers }, ok: true }
+  },
+})
+
+const nameForm = /^0x[0-9a-f]{64}:[0-9]{1,9}$/i
+const transfersMax = 10
+
+const refund = changing({
+  does: 'refund a credited top-up after its AUSD came back to the treasury in the named transfers',
+  usage: 'topups refund <payment> <transaction>:<log>… --reason <why> [--by <who>]',
+  takes: [2, 1 + transfersMax],
+  faultIn: ([, ...names]) => {
+    const wrong = names.find((name) => !nameForm.test(name))
+    return wrong && `${wrong} is not a <transaction>:<log> from topups show`
+  },
+  change: async ({ words: [id = '', ...named], reason, by }, operator) => {
+    const payment = await findTopup(operator.sql, id)
+    const names = [...new Set(named.map((name) => name.toLowerCase()))]
+    const came = new Map((await findTransfers(operator.sql, payment)).map((one) => [one.name.toLowerCase(), one]))
+    const transfers = names.map((name) => {
+      const transfer = came.get(name)
+      if (!transfer) throw new Error(`${name} is no transfer of ${payment.wallet} to the treasury since the credit`)
+      if (transfer.usedFor) throw new Error(`${name} was used for ${transfer.usedFor}`)
+      if (!transfer.isCapital) throw new Error(`${name} may be returned: first unexplained accept ${name}`)
+      return transfer
+    })
+    const back = transfers.reduce((sum, { ausdMicro }) => sum + BigInt(ausdMicro), 0n).toString()
+    const command = { verb, target: id, cause: causeOf(names, payment.failed), reason, by }
+    return [
+      await perform(operator, command, (commandId) =>
+        askOutcome(operator, TopupRefund, { command: commandId, by, reason, paymentId: id, transfers: names, back }),
+      ),
+    ]
+  },
+})
+
+export const topups = among('credited top-ups: show what must come back, refund', { show, refund })

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { booksOf } from '../ledger/test-support'
+import { openFixture } from '../test-support'
+import { reviewsOf } from './test-support'
+
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
+afterEach(() => fixture.control('faults', {}))
+const { booked } = booksOf(fixture)
+const { topup, differing, atProvider, succeed } = reviewsOf(fixture)
+const givenMicro = 3_076_923n
+
+async function credited(): Promise<string> {
+  const id = await topup('QRIS')
+  await fixture.becomes(id, { state: 'paid' })
+  await fixture.settle('credit', id)
+  await fixture.becomes(id, { state: 'credited', onchainMicro: givenMicro })
+  return id
+}
+const frozen = async (id: string) => (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false
+const given = { 'collateral AUSD': -givenMicro, 'waived AUSD': givenMicro }
+
+describe('a credited top-up whose AUSD came back', () => {
+  test('is refunded by the provider, and its wallet owes nothing', async () => {
+    const id = await credited()
+    const { ok } = await fixture.refundTopup(id, givenMicro)
+    expect(ok).toMatchObject({ done: `${id} is refunded to the payer: 50000 (IDR) as ordered-${id}_1` })
+    await fixture.recheck()
+    expect(await atProvider(id)).toMatchObject([{ amount: 50_000, status: 'PENDING' }])
+    expect(await frozen(id)).toBe(false)
+    await succeed(id)
+    await fixture.becomes(id, { state: 'accepted', reason: 'refunded_after_credit', refundedMinor: 50_000n })
+    expect([await frozen(id), await booked(id)]).toMatchObject([false, given])
+    expect(await booked(id)).not.toHaveProperty('clawback AUSD')
+  })
+
+  // guard: a credited top-up is refunded once
+  test('is refunded once, however often the command arrives, and by no second command', async () => {
+    const id = await credited()
+    const command = crypto.randomUUID()
+    expect((await fixture.refundTopup(id, givenMicro, { command })).ok).toHaveProperty('done')
+    expect((await fixture.refundTopup(id, givenMicro, { command })).ok!.done).toContain('is now refunding')
+    expect((await fixture.refundTopup(id, givenMicro)).ok!.refused).toContain('is refunding, not credited')
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.becomes(id, { state: 'accepted' })
+    expect((await fixture.refundTopup(id, givenMicro, { command })).ok!.done).toContain('is now accepted')
+    expect((await fixture.refundTopup(id, givenMicro)).ok).toHaveProperty('refused')
+    expect(await fixture.orderedRefunds(id)).toHaveLength(1)
+  })
+
+  test('is credited again if its refund fails, and can then be refunded', async () => {
+    const id = await credited()
+    await fixture.refundTopup(id, givenMicro)
+    await fixture.recheck()
+    const [first] = await atProvider(id)
+    await fixture.control(`refunds/${first!.id}/fail`)
+    await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n })
+    expect((await fixture.refundTopup(id, givenMicro)).ok!.done).toContain(`ordered-${id}_2`)
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.becomes(id, { state: 'accepted', refundedMinor: 50_000n })
+    expect([await frozen(id), await booked(id)]).toMatchObject([false, given])
+  })
+
+  test('is credited again if its refund comes back after it succeeded', async () => {
+    const id = await credited()
+    await fixture.refundTopup(id, givenMicro)
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.becomes(id, { state: 'accepted' })
+    const [made] = await atProvider(id)
+    await fixture.control(`refunds/${made!.id}/fail`)
+    await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n })
+    expect(await booked(id)).not.toHaveProperty('waived AUSD')
+    expect((await fixture.refundTopup(id, givenMicro)).ok).toHaveProperty('done')
+  })
+
+  test('security: freezes its wallet if a dispute takes the money as well', async () => {
+    const id = await credited()
+    await fixture.refundTopup(id, givenMicro)
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.becomes(id, { state: 'accepted' })
+    await fixture.control(`payments/${id}/chargeback`, { status: 'SUCCESS' })
+    await fixture.list()
+    expect(await frozen(id)).toBe(true)
+  })
+})
+
+describe('a refund of a credited top-up is refused', () => {
+  // guard: a credited top-up is refunded only after its AUSD came back
+  test('security: if less came back than it gave', async () => {
+    const id = await credited()
+    expect((await fixture.refundTopup(id, givenMicro - 1n)).ok!.refused).toContain(`${givenMicro} micro-AUSD`)
+    expect(await fixture.row(id)).toMatchObject({ state: 'credited' })
+  })
+
+  test('if the payment is in review, unknown, or a settlement', async () => {
+    expect((await fixture.refundTopup(await differing(), givenMicro)).ok!.refused).toContain('review resolve')
+    expect((await fixture.refundTopup('pay_none', givenMicro)).ok!.refused).toContain('no payment')
+  })
+
+  test('while it is on hold, which its refund in the dashboard revokes', async () => {
+    const id = await topup('DANA')
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: 'held' })
+    expect((await fixture.refundTopup(id, givenMicro)).ok!.refused).toContain('on hold')
+  })
+
+  test('security: while a dispute of it is open', async () => {
+    const id = await credited()
+    await fixture.list()
+    await fixture.control(`payments/${id}/chargeback`, { status: 'PENDING', names: 'payment' })
+    await fixture.list()
+    expect((await fixture.refundTopup(id, givenMicro)).ok!.refused).toContain('dispute of it')
+  })
+
+  // guard: operators decide about the payment that they were shown
+  test('if it has changed since operators signed it', async () => {
+    const id = await credited()
+    const { micro, to, seen } = (await fixture.worthOf('payments.topup.refund', { paymentId: id }))!
+    expect({ micro, to }).toEqual({ micro: givenMicro, to: (await fixture.row(id))!.wallet })
+    const terms = { micro: String(micro), to, seen: new Date(0).toISOString(), until: new Date().toISOString() }
+    const approval = { terms, signatures: [{ by: 'sari', signature: `0x${'1'.repeat(130)}` }] }
+    expect((await fixture.refundTopup(id, givenMicro, { approval })).ok!.refused).toContain('just changed')
+    const now = { ...approval, terms: { ...terms, seen } }
+    expect((await fixture.refundTopup(id, givenMicro, { approval: now })).ok).toHaveProperty('done')
+  })
+})
