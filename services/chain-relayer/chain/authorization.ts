@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import {
   encodeEventTopics,
+  getAbiItem,
   type Hex,
   hashTypedData,
   type Log,
@@ -229,17 +230,19 @@ export const same = (left: string, right: string) => left.toLowerCase() === righ
 const wordOf = ({ from, nonce, to, value }: Omit<AuthorizationTerms, 'validAfter' | 'validBefore'>) =>
   `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
 
+/** Events of a signed transfer. `parseEventLogs` hashes the whole ABI that it gets, once per call. */
+export const transferEvents = [
+  getAbiItem({ abi: ausdAbi, name: 'AuthorizationUsed' }),
+  getAbiItem({ abi: ausdAbi, name: 'Transfer' }),
+] as const
+
 /**
  * Returns a test for the transfers that these logs prove. The token emits `AuthorizationUsed` and then its `Transfer`.
  * Only the very next log counts; otherwise one transfer could match two authorizations.
  */
 export function movesIn(logs: readonly Log[], token: Hex): (terms: AuthorizationTerms) => boolean {
   const own = logs.filter((log) => same(log.address, token))
-  const events = parseEventLogs({
-    abi: ausdAbi,
-    eventName: ['AuthorizationUsed', 'Transfer'],
-    logs: [...own],
-  })
+  const events = parseEventLogs({ abi: transferEvents, logs: [...own] })
   const moved = events.flatMap((event, position) => {
     const next = events[position + 1]
     if (event.eventName !== 'AuthorizationUsed' || next?.eventName !== 'Transfer') return []

@@ -1,4 +1,12 @@
-import { encodeFunctionData, type Hex, type Log, multicall3Abi, parseEventLogs, prepareEncodeFunctionData } from 'viem'
+import {
+  encodeFunctionData,
+  getAbiItem,
+  type Hex,
+  type Log,
+  multicall3Abi,
+  parseEventLogs,
+  prepareEncodeFunctionData,
+} from 'viem'
 import { toUnixSeconds } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
@@ -253,9 +261,12 @@ export function doneIn(
   }
 }
 
+/** `parseEventLogs` hashes the whole ABI that it gets, once per call. */
+const opFailed = [getAbiItem({ abi: creditLineAbi, name: 'OpFailed' })] as const
+
 /** Returns the failed operations of `many` by index. All others took effect, now or earlier (`AlreadyApplied`). */
 function failuresOf(logs: readonly Log[]): Map<number, Hex> {
-  const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...logs] })
+  const failed = parseEventLogs({ abi: opFailed, logs: [...logs] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
 }
 

@@ -1,7 +1,6 @@
 import { type Hex, parseEventLogs, zeroAddress } from 'viem'
-import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { same, type TransferName } from '../chain/authorization'
+import { same, type TransferName, transferEvents } from '../chain/authorization'
 import type { ChainReceipt } from '../chain/node'
 import type { Context } from '../context'
 import type { Arrival } from './arrival'
@@ -61,14 +60,8 @@ type Logs = ChainReceipt['logs']
 const logAt = (logs: Logs, emitter: Hex, logIndex: number) =>
   logs.filter((one) => Number(one.logIndex) === logIndex && same(one.address, emitter))
 
-function tokenEventAt(logs: Logs, token: Hex, logIndex: number) {
-  const eventName = ['AuthorizationUsed', 'Transfer'] as const
-  return parseEventLogs({
-    abi: ausdAbi,
-    eventName: [...eventName],
-    logs: logAt(logs, token, logIndex),
-  })[0]
-}
+const tokenEventAt = (logs: Logs, token: Hex, logIndex: number) =>
+  parseEventLogs({ abi: transferEvents, logs: logAt(logs, token, logIndex) })[0]
 
 const lineEventAt = (logs: Logs, creditLine: Hex, logIndex: number) =>
   parseEventLogs({ abi: creditLineAbi, logs: logAt(logs, creditLine, logIndex) })[0]

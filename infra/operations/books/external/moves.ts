@@ -1,4 +1,4 @@
-import { type Address, encodeEventTopics, type Hex, pad, parseEventLogs, type RpcLog } from 'viem'
+import { type Address, encodeEventTopics, getAbiItem, type Hex, pad, parseEventLogs, type RpcLog } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { chainMoveKinds } from '../schema.store'
@@ -33,9 +33,14 @@ const kinds = {
   TopUpRevoked: 'revoke',
   RepaymentRevoked: 'revoke',
 } as const
-const refEvents = Object.keys(kinds) as (keyof typeof kinds)[]
+// `parseEventLogs` hashes the whole ABI that it gets, once per call.
+const refEvents = creditLineAbi.filter(
+  (item): item is Extract<(typeof creditLineAbi)[number], { type: 'event'; name: keyof typeof kinds }> =>
+    item.type === 'event' && item.name in kinds,
+)
+const repaymentHeld = [getAbiItem({ abi: creditLineAbi, name: 'RepaymentHeld' })] as const
 /** Events of the credit line that move treasury AUSD. */
-export const lineTopics = [...refEvents, 'RepaymentHeld'].map((name) => topicOf(creditLineAbi, name))
+export const lineTopics = [...Object.keys(kinds), 'RepaymentHeld'].map((name) => topicOf(creditLineAbi, name))
 /** User actions that send AUSD from the credit line to an address the user chose. */
 const chosenTopics = ['Drawn', 'CollateralWithdrawn'].map((name) => topicOf(creditLineAbi, name))
 
@@ -65,9 +70,7 @@ const idOf = (log: RpcLog) => `${log.transactionHash}:${placeIn(log)}`
 
 function movesOfOne(logs: readonly RpcLog[], places: BookedPlaces): AusdMove[] {
   const line = lower(places.creditLine)
-  const heldRefs = new Set(
-    parseEventLogs({ abi: creditLineAbi, eventName: 'RepaymentHeld', logs: logs as never }).map(({ args }) => args.ref),
-  )
+  const heldRefs = new Set(parseEventLogs({ abi: repaymentHeld, logs: logs as never }).map(({ args }) => args.ref))
   let toLine = 0n
   let fromLine = 0n
   return logs.flatMap((log): AusdMove[] => {
@@ -94,11 +97,7 @@ const commonOf = (log: RpcLog) => ({
 
 /** Reads an event of the credit line that has a ref. Repayments by the account itself have none and are ignored. */
 function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefined {
-  const [event] = parseEventLogs({
-    abi: creditLineAbi,
-    eventName: refEvents,
-    logs: [log] as never,
-  })
+  const [event] = parseEventLogs({ abi: refEvents, logs: [log] as never })
   if (!event || event.args.ref === zero) return undefined
   const { eventName, args } = event
   return {
