@@ -130,28 +130,6 @@ describe('while the market of the rupiah is closed', () => {
     })
   })
 
-  // guard: a rate that its source dates on a weekend is one of a closed market
-  test.each([
-    ['on Saturday', '2026-11-21T00:00:00Z', '2026-11-21T12:00:00Z'],
-    ['on Sunday', '2026-11-22T00:00:00Z', '2026-11-22T12:00:00Z'],
-    ['on Saturday in Jakarta, which is Friday in Greenwich', '2026-11-20T17:00:00Z', '2026-11-20T17:00:00Z'],
-    ['on Sunday, and it is Monday', '2026-11-22T16:59:59Z', '2026-11-23T02:00:00Z'],
-  ])('a source that dates the rate of Friday anew %s does not open it', (_, asOf, now) => {
-    const dated = ['a', 'b'].map((source) => seen(source, '16250', asOf, 'USD/IDR'))
-    const known = { trades: [traded('16250', now)], sourcesWanted: 3 }
-    expect(decide(dated, known, Date.parse(now))).toMatchObject({
-      state: 'market_closed',
-      payIn: { spreadBps: 50n },
-      payOut: { spreadBps: -50n },
-    })
-    expect(decide(dated, { sourcesWanted: 2 }, Date.parse(now))).toMatchObject({ payOut: null })
-  })
-
-  test('it opens with the rate of Monday', () => {
-    const monday = ['a', 'b'].map((source) => seen(source, '16250', '2026-11-22T17:00:00Z', 'USD/IDR'))
-    expect(decide(monday, {}, Date.parse('2026-11-23T02:00:00Z'))).toMatchObject({ state: 'market_open' })
-  })
-
   test('a spread of 0 is no spread of cash-outs, which has to be below 0', () => {
     const free = { ...guards, weekendExtraBps: 0n }
     const known = {

@@ -191,17 +191,13 @@ function isStale({ asOfMs }: Sighting, guards: Guards, nowMs: number): boolean {
 
 /**
  * Returns true if the market of the rate is closed: from the start of a weekend or listed holiday, in the country of the money,
- * until there is a rate of a later weekday. A rate of a listed holiday proves that its own market was open, because the list has the
+ * until there is a rate of a later day. A rate of a listed holiday proves that its own market was open, because the list has the
  * holidays of both countries.
  */
 function isMarketClosed({ source, pair, asOfMs }: Sighting, guards: Guards, nowMs: number): boolean {
   if (source === operatorSource) return false // A configured rate has no market.
   if (nowMs - asOfMs > guards.ageWeekdayMaxMs) return true
-  const nextDayMs = dayEndMs(pair, asOfMs)
-  // Sources that publish on every day date the rate of Friday anew on Saturday and Sunday.
-  // guard: a rate that its source dates on a weekend is one of a closed market
-  if (isWeekend(nextDayMs - dayMs / 2)) return true
-  for (let startMs = nextDayMs; startMs <= nowMs; startMs += dayMs) {
+  for (let startMs = dayEndMs(pair, asOfMs); startMs <= nowMs; startMs += dayMs) {
     // guard: the market is closed from the first day without rates after the day of the rate
     if (isRestDay(startMs + dayMs / 2, guards)) return true
   }
@@ -209,10 +205,10 @@ function isMarketClosed({ source, pair, asOfMs }: Sighting, guards: Guards, nowM
 }
 
 /** Returns true for a weekend or a listed holiday. `atMs` is a time whose day in UTC is that of the country, such as noon. */
-const isRestDay = (atMs: number, { holidays }: Guards): boolean => isWeekend(atMs) || holidays.has(dayOf(atMs))
-
-/** `atMs` is as for `isRestDay`. */
-const isWeekend = (atMs: number): boolean => [0, 6].includes(new Date(atMs).getUTCDay())
+function isRestDay(atMs: number, { holidays }: Guards): boolean {
+  const weekday = new Date(atMs).getUTCDay()
+  return weekday === 0 || weekday === 6 || holidays.has(dayOf(atMs))
+}
 
 /** Longest age of a rate of a market that never closes, in ms. An older one is of another moment. */
 const tradeAgeMaxMs = 2 * 3_600_000
