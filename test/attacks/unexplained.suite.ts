@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
 import { type Address, type Hex, parseEventLogs } from 'viem'
-import { generatePrivateKey } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
@@ -15,10 +13,10 @@ import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { creditedTopUp } from '../support/flows'
 import { ausdOf, readerOf, transfersOf } from '../support/ledger'
-import { callerOf, newUser, verifiedUser } from '../support/people'
+import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
-import { explained, openBooks } from './fixture'
+import { explained, openBooks, withdrawCollateral } from './fixture'
 
 let stack: Stack
 let sql: Sql
@@ -221,10 +219,7 @@ describe('security: a request to return AUSD that is not owed', () => {
 
 describe('a credited top-up that its user wants back', () => {
   test('is refunded once its AUSD has come back, and not before', async () => {
-    const key = generatePrivateKey()
-    const person = await newUser(stack, { wei: 10n ** 19n }, key)
-    await outsideOf(stack.info).identity(person.wallet, 'approved')
-    await person.until('verification', (me) => me.verified)
+    const person = await verifiedUser(stack, { wei: 10n ** 19n })
     const [topup, other] = [await creditedTopUp(stack, person), await creditedTopUp(stack, person)]
     const topups = async (...words: string[]) => {
       const { said, complaint } = await operate(stack, 'topups', ...words)
@@ -233,7 +228,7 @@ describe('a credited top-up that its user wants back', () => {
     const refund = (id: string, name: string) => topups('refund', id, name, '--reason', 'ticket 13', '--by', 'sari')
     expect(await topups('show', topup.id)).toContain(`ask the user to transfer the AUSD from ${person.wallet}`)
 
-    await callerOf(stack, key).call('withdraw', [topup.micro, person.account.address])
+    await withdrawCollateral(stack, person, topup.micro)
     const back = await person.sign({ to: treasury(), valueMicro: topup.micro })
     const name = await transferTo(treasury(), (await person.submit(back)).transactionHash)
     const shown = await waitUntil('the transfer in the books', async () => {

@@ -16,7 +16,7 @@ type CreditedTopup = {
   paidMinor: string | null
   /** AUSD that it gave, in 10⁻⁶. */
   onchainMicro: string
-  creditedAt: Date | null
+  createdAt: Date
   /** Refunds that were ordered and failed. */
   failed: number
 }
@@ -24,7 +24,7 @@ type CreditedTopup = {
 const findTopup = async (sql: Sql, id: string): Promise<CreditedTopup> => {
   const [payment] = await sql<CreditedTopup[]>`
     select id, kind, state, wallet, currency, paid_minor::text as "paidMinor",
-      onchain_micro::text as "onchainMicro", credited_at as "creditedAt",
+      onchain_micro::text as "onchainMicro", created_at as "createdAt",
       (select count(*)::int from payments.refund_orders where payment_id = p.id and state = 'failed') as failed
     from payments.payments p where id = ${id}`
   if (!payment) throw new Error(`payment ${id} not found`)
@@ -45,14 +45,14 @@ type Transfer = {
   usedFor: string | null
 }
 
-/** Returns what the wallet transferred to the treasury after the payment was credited, oldest first. */
-const findTransfers = (sql: Sql, { id, wallet, creditedAt }: CreditedTopup): Promise<Transfer[]> => sql<Transfer[]>`
+/** Returns what the wallet transferred to the treasury since the payment was opened, oldest first. */
+const findTransfers = (sql: Sql, { id, wallet, createdAt }: CreditedTopup): Promise<Transfer[]> => sql<Transfer[]>`
   select m.name, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
     exists (${capitalOf(sql, sql`m.name`)}) as "isCapital",
     (select c.target from ops.commands c join ops.outcomes o on o.command_id = c.id and o.outcome = 'done'
       where c.verb = ${verb} and c.target <> ${id} and m.name = any(string_to_array(c.cause, ' ')) limit 1) as "usedFor"
   from (select *, tx_hash || ':' || log_index as name from books.chain_moves) m
-  where m.kind = 'in' and lower(m.wallet) = ${wallet} and m.moved_at >= ${creditedAt}
+  where m.kind = 'in' and lower(m.wallet) = ${wallet} and m.moved_at >= ${createdAt}
     and not exists (select from books.names n where n.key = m.key)
   order by m.moved_at`
 
@@ -101,7 +101,8 @@ const refund = changing({
     const came = new Map((await findTransfers(operator.sql, payment)).map((one) => [one.name.toLowerCase(), one]))
     const transfers = names.map((name) => {
       const transfer = came.get(name)
-      if (!transfer) throw new Error(`${name} is no transfer of ${payment.wallet} to the treasury since the credit`)
+      if (!transfer)
+        throw new Error(`${name} is no transfer of ${payment.wallet} to the treasury since ${id} was opened`)
       if (transfer.usedFor) throw new Error(`${name} was used for ${transfer.usedFor}`)
       if (!transfer.isCapital) throw new Error(`${name} may be returned: first unexplained accept ${name}`)
       return transfer
