@@ -74,7 +74,7 @@ export const meRoute = ({ ask, clock, config, users, orderRefill }: Context, acc
           'largest possible draw now: 0 until the wallet is verified, whatever its collateral. ' +
           '`verification` has the status and the next step: `none` and `started` need ' +
           '`POST /me/verification`, `in_review` waits for the provider, `rejected` has in `nextAction` ' +
-          'whether to try again or, for the second wallet of a person, to `contact support`, and `approved` is followed by `verified` once it is onchain. ' +
+          'whether to try again or, for the second wallet of a person and after a withdrawal, to `contact support`, and `approved` is followed by `verified` once it is onchain. ' +
           '`frozen`: a payment was reversed after its hold, or a refund or dispute of it is open; no draw, withdrawal, card top-up, cash-out ' +
           'or send until it is repaid. `cycle` has the due date of the debt. ' +
           'A limit in `limits` is null while its service does not respond. Chain times are unix seconds as decimal strings; ' +
