@@ -265,6 +265,7 @@ export const plainPlaces = [
   '*:seen',
   '*.approvals.command',
   '*.approvals.counts',
+  '*.approvals.request_hash',
   'gateway.dead_letter.reason',
   'payments.dead_letter.reason',
   'payouts.dead_letter.reason',

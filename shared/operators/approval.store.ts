@@ -15,6 +15,8 @@ export const approvalTable = <S extends string>(schema: PgSchema<S>) =>
       command: uuid('command').notNull(),
       /** Hash of the text that was signed. A refused command may be signed again. */
       hash: text('hash').notNull(),
+      /** Hash of the request without the terms that were signed with it. Empty in rows from before this column. */
+      requestHash: text('request_hash').notNull().default(''),
       by: text('by').notNull(),
       /** Second operator; null if one was enough. */
       second: text('second'),
@@ -32,16 +34,19 @@ export const approvalTable = <S extends string>(schema: PgSchema<S>) =>
     ],
   )
 export type ApprovalTable = ReturnType<typeof approvalTable>
-export type ApprovalRow = Omit<ApprovalTable['$inferInsert'], 'counts' | 'approvedAt'>
+export type ApprovalRow = Omit<ApprovalTable['$inferInsert'], 'counts' | 'approvedAt' | 'requestHash'> & {
+  readonly requestHash: string
+}
 
 /** Holds back other commands until the end of the transaction, so that two at once count each other. */
 export const lockApprovals = (tx: Tx) => lockNamed(tx, 'operators approve')
 
+/** Returns true if the command was approved and counts: a repeat of it is the same command. */
 export async function isApproved(db: Db, table: ApprovalTable, command: string, hash: string): Promise<boolean> {
   const found = await db
     .select({ hash: table.hash })
     .from(table)
-    .where(isRow(table, command, hash))
+    .where(and(isRow(table, command, hash), table.counts))
   return found.length > 0
 }
 
@@ -55,23 +60,33 @@ const isRow = (table: ApprovalTable, command: string, hash: string) =>
 export async function sumAlone(
   db: Db,
   table: ApprovalTable,
-  { command, by, to }: { command: string; by: string; to: string },
+  { command, requestHash, by, to }: Pick<ApprovalRow, 'command' | 'requestHash' | 'by'> & { readonly to: string },
 ): Promise<bigint> {
-  // A command that was signed again, because its response was lost, counts once.
+  // A request that was signed again, because its response was lost, counts once. Its operator chose the id of the command, so
+  // the id alone does not tell that it is the same.
   const [found] = await db.execute<{ by: string; to: string }>(sql`
     select coalesce(sum(micro) filter (where "by" = ${by}), 0)::text as "by",
       coalesce(sum(micro) filter (where beneficiary = ${to}), 0)::text as "to"
     from (
-      select distinct on (command) "by", beneficiary, micro from ${table}
-      where second is null and counts and command <> ${command}
+      select distinct on (command, request_hash) "by", beneficiary, micro from ${table}
+      where second is null and counts and not (command = ${command} and request_hash = ${requestHash})
         and approved_at > now() - ${sql.raw(`interval '${countedFor}'`)}
-      order by command, micro desc) alone`)
+      order by command, request_hash, micro desc) alone`)
   const [byOperator, toBeneficiary] = [BigInt(found!.by), BigInt(found!.to)]
   return byOperator > toBeneficiary ? byOperator : toBeneficiary
 }
 
-export const insertApproval = (tx: Tx, table: ApprovalTable, row: ApprovalRow) =>
-  tx.insert(table).values(row).onConflictDoNothing()
+/** Records an approval, which counts from now on. Returns false if it counts already. */
+export async function recordApproval(tx: Tx, table: ApprovalTable, row: ApprovalRow): Promise<boolean> {
+  const inserted = await tx.insert(table).values(row).onConflictDoNothing().returning({ hash: table.hash })
+  if (inserted.length > 0 || (await isApproved(tx, table, row.command, row.hash))) return inserted.length > 0
+  // Its service refused the command before, and may carry it out now.
+  await tx
+    .update(table)
+    .set({ counts: true, approvedAt: sql`now()` })
+    .where(isRow(table, row.command, row.hash))
+  return true
+}
 
 /** Stops counting a command that its service refused. */
 export const discount = (db: Db, table: ApprovalTable, command: string, hash: string) =>

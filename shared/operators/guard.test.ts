@@ -239,6 +239,41 @@ describe('small commands do not add up to a large one:', () => {
     expect(await give(request(), 'alice')).toEqual({ done: 'given' })
   })
 
+  // guard: what was given counts, whatever a repeat of its command is told
+  test('security: those that were given also count if their repeat is refused', async () => {
+    const asked = request()
+    const { terms } = (await send(asked)).unsigned!
+    const signed = { ...asked, approval: { terms, signatures: [await sign('alice', asked, terms)] } }
+    expect(await send(signed)).toEqual({ done: 'given' })
+    refuses = 'it has changed since'
+    expect(await send(signed)).toEqual({ refused: 'it has changed since' })
+    refuses = undefined
+    worth = gives(51, 2)
+    expect(await give(request('alice', 2), 'alice')).toMatchObject({ unsigned: { operators: 2 } })
+  })
+
+  test('security: those that were refused count once a repeat of them is done', async () => {
+    const asked = request()
+    const { terms } = (await send(asked)).unsigned!
+    const signed = { ...asked, approval: { terms, signatures: [await sign('alice', asked, terms)] } }
+    refuses = 'try again later'
+    expect(await send(signed)).toEqual({ refused: 'try again later' })
+    refuses = undefined
+    expect(await send(signed)).toEqual({ done: 'given' })
+    worth = gives(51, 2)
+    expect(await give(request('alice', 2), 'alice')).toMatchObject({ unsigned: { operators: 2 } })
+  })
+
+  test('security: those with the same id of a command, which their operator chose', async () => {
+    const { command } = request()
+    for (const to of [1, 2]) {
+      worth = gives(50, to)
+      expect(await give({ ...request('alice', to), command }, 'alice')).toEqual({ done: 'given' })
+    }
+    worth = gives(1, 3)
+    expect(await give({ ...request('alice', 3), command }, 'alice')).toMatchObject({ unsigned: { operators: 2 } })
+  })
+
   test('and not those of yesterday', async () => {
     worth = gives(100)
     expect(await give(request(), 'alice')).toEqual({ done: 'given' })

@@ -13,14 +13,14 @@ import type { Question } from '#shared/messages/topic'
 import {
   type ApprovalTable,
   discount,
-  insertApproval,
   isApproved,
   lockApprovals,
+  recordApproval,
   sumAlone,
 } from '#shared/operators/approval.store'
 import { givesText, mayPerform, nothing, type Permission, termsOf, unknownWorth } from '#shared/operators/may-perform'
 import type { OperatorRules } from '#shared/operators/operators'
-import { readSignatures, signedHash } from '#shared/operators/signed-text'
+import { readSignatures, requestHash, signedHash } from '#shared/operators/signed-text'
 import { ok } from '#shared/refusals'
 
 /** Handler of a command, with the worth of one that gives money away. */
@@ -72,7 +72,8 @@ async function answerGuarded(guard: CommandGuard, { question, answer, worth }: C
   const permission = await permit(guard, asked)
   if ('refused' in permission) return ok(permission)
   const answered = await answer(request)
-  if (permission.hash && isRefused(answered)) await forget(guard, bare.command, permission.hash)
+  // guard: what was given counts, whatever a repeat of its command is told
+  if (permission.isFirst && isRefused(answered)) await forget(guard, bare.command, permission.hash)
   return answered
 }
 
@@ -93,8 +94,11 @@ type Asked = {
   readonly worth: () => Promise<Worth>
 }
 
-/** A refusal, or permission with the hash of the approval that was recorded. */
-type Verdict = Extract<Outcome, { refused: string }> | { readonly hash?: string }
+/** A refusal, or permission. `isFirst`: this request's approval was recorded, and none of the same command before. */
+type Verdict =
+  | Extract<Outcome, { refused: string }>
+  | { readonly isFirst: false }
+  | { readonly isFirst: true; readonly hash: string }
 
 async function permit(guard: CommandGuard, asked: Asked): Promise<Verdict> {
   const { question, bare, approval } = asked
@@ -109,7 +113,7 @@ async function permit(guard: CommandGuard, asked: Asked): Promise<Verdict> {
   const { approvals } = guard
   if (approvals && signed && hash && (await isKnown(approvals, bare.command, hash))) {
     const permission = mayPerform({ by: bare.by, worth: worthIn(signed.terms), aloneMicro: 0n, signed }, rules)
-    return 'refused' in permission ? permission : { hash }
+    return 'refused' in permission ? permission : { isFirst: false }
   }
   const worth = await asked.worth()
   const decide = (aloneMicro: bigint) => mayPerform({ by: bare.by, worth, aloneMicro, signed }, rules)
@@ -118,19 +122,19 @@ async function permit(guard: CommandGuard, asked: Asked): Promise<Verdict> {
     // guard: what an operator gives alone is counted before the next command
     await lockApprovals(tx)
     const { command: id, by } = bare
-    const aloneMicro = await sumAlone(tx, approvals.table, { command: id, by, to: worth.to })
+    const request = { command: id, requestHash: requestHash(command), by }
+    const aloneMicro = await sumAlone(tx, approvals.table, { ...request, to: worth.to })
     const permission = decide(aloneMicro)
     if (!('may' in permission) || !hash) return verdictOf(permission, worth, nowMs)
     const second = signed?.signatures[1]?.by ?? null
-    await insertApproval(tx, approvals.table, {
-      command: id,
+    const isFirst = await recordApproval(tx, approvals.table, {
+      ...request,
       hash,
-      by,
       second,
       beneficiary: worth.to,
       micro: worth.micro,
     })
-    return { hash }
+    return isFirst ? { isFirst, hash } : { isFirst }
   })
 }
 
@@ -140,7 +144,7 @@ const isKnown = ({ database, table }: Approvals, command: string, hash: string) 
 const worthIn = ({ micro, to, seen }: Terms): Worth => ({ micro: micro === null ? null : BigInt(micro), to, seen })
 
 function verdictOf(permission: Permission, worth: Worth, nowMs: number): Verdict {
-  if ('may' in permission) return {}
+  if ('may' in permission) return { isFirst: false }
   if ('refused' in permission) return permission
   const { needs } = permission
   const who = needs === 2 ? 'two operators must sign it' : 'an operator must sign it'

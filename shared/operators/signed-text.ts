@@ -27,6 +27,10 @@ export const signedText = ({ deployment, subject, request, terms }: SignedComman
 /** Returns the hash of the text, which names an approval. */
 export const signedHash = (command: SignedCommand): `0x${string}` => hashMessage(signedText(command))
 
+/** Returns the hash of a command without its terms, which is the same however often it is signed. */
+export const requestHash = ({ deployment, subject, request }: Omit<SignedCommand, 'terms'>): `0x${string}` =>
+  hashMessage(orderedJson({ deployment, subject, request }))
+
 /** Returns JSON with the keys of each object in order, so that equal values are equal texts. */
 export const orderedJson = (value: unknown): string => JSON.stringify(inOrder(JSON.parse(JSON.stringify(value))))
 

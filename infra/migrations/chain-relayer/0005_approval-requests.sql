@@ -1,0 +1,1 @@
+ALTER TABLE "chain_relayer"."approvals" ADD COLUMN "request_hash" text DEFAULT '' NOT NULL;

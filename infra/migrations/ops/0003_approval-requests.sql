@@ -1,0 +1,1 @@
+ALTER TABLE "ops"."approvals" ADD COLUMN "request_hash" text DEFAULT '' NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE "payouts"."approvals" ADD COLUMN "request_hash" text DEFAULT '' NOT NULL;
