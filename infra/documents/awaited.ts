@@ -81,9 +81,9 @@ export const awaited: readonly Awaited[] = [
   },
   {
     what: 'refund that we ordered',
-    tables: ['payments.refund_orders'],
-    binds: 'the payer’s money',
-    ends: 'the provider’s last word; if it fails, the payment is in review again',
+    tables: ['payments.refund_orders', 'payments.returned_transfers'],
+    binds: 'the payer’s money, and AUSD that came back for it',
+    ends: 'the provider’s last word; if it fails, the payment is in review again, or credited as before',
     prolonged: 'the provider',
     alarms: ['refund not completed by provider', 'refund refused, earlier request not found'],
   },

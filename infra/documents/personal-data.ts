@@ -210,6 +210,7 @@ export const plainPlaces = [
   'payments.refunds.origin',
   'payments.refund_orders.account',
   'payments.refund_orders.reference',
+  'payments.returned_transfers.name',
   'payments.anomalies.account',
   'payments.anomalies.object',
   'payments.owed_to_cashouts.source',

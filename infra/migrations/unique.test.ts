@@ -124,6 +124,7 @@ describe('security: Postgres itself refuses a second row', () => {
     ['payments.wallets_pkey', 'wallets', 'wallet', 'a wallet is frozen, or it is not'],
     ['payments.refund_orders_pkey', 'refund_orders', 'reference', 'a key is one refund'],
     ['payments.refund_orders_once', 'refund_orders', 'account, provider_payment_id', 'a charge goes back once'],
+    ['payments.returned_transfers_pkey', 'returned_transfers', 'name', 'AUSD that came back counts for one payment'],
     ['payments.resolutions_pkey', 'resolutions', 'deed_id', 'a command is done once'],
     ['payments.anomalies_pkey', 'anomalies', 'id', 'a second payment is counted once'],
     ['payments.owed_to_cashouts_pkey', 'owed_to_cashouts', 'source', 'what cash-outs are owed is one figure'],

@@ -266,7 +266,7 @@ export async function openFixture() {
       command('payments.topup.refund', {
         paymentId,
         back: String(back),
-        transfers: [`0x${'ab'.repeat(32)}:1`],
+        transfers: [`0x${new Bun.CryptoHasher('sha256').update(paymentId).digest('hex')}:1`],
         by: 'sari',
         ...more,
       }),

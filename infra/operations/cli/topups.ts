@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { among, changing, reading } from '#infra/operations/cli/command'
-import { capitalOf } from '#infra/operations/health/unexplained'
+import { capitalOf, returnOf } from '#infra/operations/health/unexplained'
 import { TopupRefund } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
@@ -41,6 +41,8 @@ type Transfer = {
   ausdMicro: string
   movedAt: Date
   isCapital: boolean
+  /** True if its return was requested: it goes back to the wallet, or has gone back. */
+  isReturned: boolean
   /** Other payment that was refunded against it; null if there is none. */
   usedFor: string | null
 }
@@ -49,15 +51,17 @@ type Transfer = {
 const findTransfers = (sql: Sql, { id, wallet, createdAt }: CreditedTopup): Promise<Transfer[]> => sql<Transfer[]>`
   select m.name, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
     exists (${capitalOf(sql, sql`m.name`)}) as "isCapital",
-    (select c.target from ops.commands c join ops.outcomes o on o.command_id = c.id and o.outcome = 'done'
-      where c.verb = ${verb} and c.target <> ${id} and m.name = any(string_to_array(c.cause, ' ')) limit 1) as "usedFor"
+    exists (${returnOf(sql, sql`m.name`)}) as "isReturned",
+    (select t.payment_id from payments.returned_transfers t
+      where t.name = lower(m.name) and t.payment_id <> ${id}) as "usedFor"
   from (select *, tx_hash || ':' || log_index as name from books.chain_moves) m
   where m.kind = 'in' and lower(m.wallet) = ${wallet} and m.moved_at >= ${createdAt}
     and not exists (select from books.names n where n.key = m.key)
   order by m.moved_at`
 
-const nextOf = ({ name, isCapital, usedFor }: Transfer, id: string): string => {
+const nextOf = ({ name, isCapital, isReturned, usedFor }: Transfer, id: string): string => {
   if (usedFor) return `used for ${usedFor}`
+  if (isReturned) return 'its return was requested'
   return isCapital
     ? `accepted: topups refund ${id} ${name}`
     : `next: unexplained accept ${name} --reason "AUSD of ${id}"`
@@ -104,6 +108,7 @@ const refund = changing({
       if (!transfer)
         throw new Error(`${name} is no transfer of ${payment.wallet} to the treasury since ${id} was opened`)
       if (transfer.usedFor) throw new Error(`${name} was used for ${transfer.usedFor}`)
+      if (transfer.isReturned) throw new Error(`the return of ${name} was requested: see ops trace ${name}`)
       if (!transfer.isCapital) throw new Error(`${name} may be returned: first unexplained accept ${name}`)
       return transfer
     })

@@ -18,6 +18,18 @@ export const capitalOf = (sql: Sql, name: ReturnType<Sql>) => sql`
   select from books.journal j where j.item = ${name} and j.account = 'capital'
   having sum(j.amount) <> 0`
 
+/** Selects the payment that was refunded because this transfer came, as `payment`. A refund that failed does not count. */
+export const refundedFor = (sql: Sql, name: ReturnType<Sql>) => sql`
+  select t.payment_id as payment from payments.returned_transfers t
+  where t.name = lower(${name}) and exists (
+    select from payments.refund_orders o where o.payment_id = t.payment_id and not o.is_second and o.state <> 'failed')`
+
+/** Selects the request to return a transfer, which is in progress or done. */
+export const returnOf = (sql: Sql, name: ReturnType<Sql>) => sql`
+  select r.asked_by as by from chain_relayer.giveback_request r
+  left join chain_relayer.operation o on o.id = r.operation_id
+  where r.tx_hash || ':' || r.log_index = lower(${name}) and r.state <> 'refused' and o.state is distinct from 'failed'`
+
 export type UnexplainedSum = {
   readonly count: number
   readonly ausdMicro: string

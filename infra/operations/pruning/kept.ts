@@ -55,9 +55,9 @@ export const entries: readonly KeptEntry[] = [
     why: 'One row per activity that can be paused.',
   },
   {
-    names: ['payments.resolutions', 'payments.refund_orders'],
+    names: ['payments.resolutions', 'payments.refund_orders', 'payments.returned_transfers'],
     growsWith: 'operator requests',
-    why: 'Records who decided and why; a refund is ordered once.',
+    why: 'Records who decided and why; a refund is ordered once, and AUSD that came back counts once.',
   },
   {
     names: ['payments.anomalies', 'payouts.anomalies'],

@@ -96,6 +96,31 @@ describe('a refund of a credited top-up is refused', () => {
     expect(await fixture.row(id)).toMatchObject({ state: 'credited' })
   })
 
+  // guard: AUSD that came back counts for one payment
+  test('security: if its AUSD came in a transfer that another payment was refunded against', async () => {
+    const [one, two] = [await credited(), await credited()]
+    const transfers = [`0x${'cd'.repeat(32)}:1`]
+    const outcomes = await Promise.all([one, two].map((id) => fixture.refundTopup(id, givenMicro, { transfers })))
+    const [first, second] = 'done' in outcomes[0]!.ok! ? [one, two] : [two, one]
+    expect(outcomes.map(({ ok }) => Object.keys(ok!)[0]).sort()).toEqual(['done', 'refused'])
+    expect(outcomes.find(({ ok }) => ok!.refused)!.ok!.refused).toContain(`was used for ${first}`)
+    const more = [...transfers, `0x${'ce'.repeat(32)}:1`]
+    expect((await fixture.refundTopup(second, givenMicro, { transfers: more })).ok!.refused).toContain('was used for')
+    expect(await fixture.row(second)).toMatchObject({ state: 'credited' })
+    expect(await fixture.orderedRefunds(second)).toEqual([])
+    expect((await fixture.refundTopup(second, givenMicro, { transfers: more.slice(1) })).ok).toHaveProperty('done')
+  })
+
+  // guard: a credited top-up of a frozen wallet is not refunded
+  test('security: while its wallet is frozen', async () => {
+    const id = await credited()
+    const { wallet } = (await fixture.row(id))!
+    await fixture.freeze(wallet, 'frozen')
+    expect((await fixture.refundTopup(id, givenMicro)).ok!.refused).toContain(`${wallet} is frozen`)
+    await fixture.freeze(wallet, 'free')
+    expect((await fixture.refundTopup(id, givenMicro)).ok).toHaveProperty('done')
+  })
+
   test('if the payment is in review, unknown, or a settlement', async () => {
     expect((await fixture.refundTopup(await differing(), givenMicro)).ok!.refused).toContain('review resolve')
     expect((await fixture.refundTopup('pay_none', givenMicro)).ok!.refused).toContain('no payment')

@@ -1,6 +1,7 @@
 import { and, asc, count, eq, inArray, ne, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { amountColumn, at, quotedList, timestamps } from '#platform/db/columns'
+import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { providerAccounts } from '#shared/money/pair'
 import { anomalies, schema } from '../schema.store'
@@ -143,3 +144,31 @@ export const findSeconds = (db: Db, paymentId: string) =>
     .from(anomalies)
     .where(and(eq(anomalies.paymentId, paymentId), eq(anomalies.kind, 'paid_twice')))
     .orderBy(asc(anomalies.object))
+
+/** Transfers of AUSD to the treasury, each with the top-up that was refunded because it came. Rows never change. */
+export const returnedTransfers = schema.table(
+  'returned_transfers',
+  {
+    /** `<transaction>:<log>` */
+    name: text('name').primaryKey(),
+    paymentId: text('payment_id').notNull(),
+    commandId: uuid('deed_id').notNull(),
+    countedAt: at('counted_at').notNull().defaultNow(),
+  },
+  (table) => [index('returned_transfers_payment').on(table.paymentId)],
+)
+
+/** Returns a transfer that counts for another payment, and until the end of the transaction lets no other one count for any. */
+export async function findCountedElsewhere(tx: Tx, names: readonly string[], paymentId: string) {
+  await lockNamed(tx, 'returned transfers')
+  const isOfAnother = and(inArray(returnedTransfers.name, [...names]), ne(returnedTransfers.paymentId, paymentId))
+  const [found] = await tx.select().from(returnedTransfers).where(isOfAnother).limit(1)
+  return found
+}
+
+/** Records the transfers that count for a payment, some of which may count for it already. */
+export const countTransfers = (tx: Tx, names: readonly string[], of: { paymentId: string; commandId: string }) =>
+  tx
+    .insert(returnedTransfers)
+    .values([...new Set(names)].map((name) => ({ name, ...of })))
+    .onConflictDoNothing()
