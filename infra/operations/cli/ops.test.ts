@@ -311,6 +311,45 @@ describe('ops unexplained return', () => {
     expect(asked).toHaveLength(1)
   })
 
+  // guard: AUSD against which a top-up was refunded is not returned
+  test('security: AUSD that came back for a refund is neither returned nor reopened, unless the refund failed', async () => {
+    const { asked, ask } = relayer('a')
+    const reopen = () => reopened({ sql }, name('a'), said, async () => {})
+    await sql`insert into payments.returned_transfers (name, payment_id, deed_id)
+      values (${name('a')}, 'pay_r', ${crypto.randomUUID()})`
+    await sql`insert into payments.refund_orders (reference, payment_id, account, currency, provider_payment_id, minor, is_second)
+      values ('ordered-pay_r_1', 'pay_r', 'ID', 'IDR', 'py-r', 5, false)`
+    const refused = expect.stringContaining('pay_r was refunded because')
+    for (const state of ['open', 'succeeded']) {
+      await sql`update payments.refund_orders set state = ${state} where payment_id = 'pay_r'`
+      expect(await returned({ sql, ask }, transfer('a'), said)).toMatchObject({ refused })
+      expect(await reopen()).toMatchObject({ refused })
+    }
+    await sql`update payments.refund_orders set state = 'failed' where payment_id = 'pay_r'`
+    expect(await reopen()).toHaveProperty('done')
+    await returned({ sql, ask }, transfer('a'), { ...said, endsAt: 0 })
+    expect(asked).toHaveLength(1)
+  })
+
+  // guard: AUSD whose return was requested is not accepted
+  test('security: AUSD whose return was requested is not accepted, unless the return was refused or failed', async () => {
+    const { ask } = relayer('b')
+    const accept = () => accepted({ sql }, name('b'), said, async () => {})
+    await returned({ sql, ask }, transfer('b'), { ...said, endsAt: 0 })
+    const refused = `sari requested the return of ${name('b')}: it cannot be kept`
+    expect(await accept()).toMatchObject({ refused })
+    await sql`
+      insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, leaves_micro, state, tx_hash)
+      values ('b', 'giveback', 'bb', '0x', '{}', 'h', 0, 'waiting', '0xb')`
+    await sql`update chain_relayer.giveback_request set state = 'ordered', operation_id = 'b' where tx_hash = ${transfer('b').txHash}`
+    for (const state of ['waiting', 'settled']) {
+      await sql`update chain_relayer.operation set state = ${state} where id = 'b'`
+      expect(await accept()).toMatchObject({ refused })
+    }
+    await sql`update chain_relayer.operation set state = 'failed' where id = 'b'`
+    expect(await accept()).toHaveProperty('done')
+  })
+
   test('ops unexplained return repeats an unread refusal once and then asks again', async () => {
     const { asked, ask } = relayer('9')
     await returned({ sql, ask }, transfer('9'), { ...said, endsAt: 0 })

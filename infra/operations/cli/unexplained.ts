@@ -9,7 +9,7 @@ import { ageText } from '#infra/operations/books/text'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { ItemAccept, ItemReopen } from '#infra/operations/cli/local-commands'
 import type { Operator } from '#infra/operations/cli/operator'
-import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
+import { capitalOf, refundedFor, returnOf, unexplainedMoves } from '#infra/operations/health/unexplained'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { nowOf } from '#infra/operations/predicates'
 import { pause } from '#platform/deadline'
@@ -134,6 +134,9 @@ export async function returned(
   const command = { verb, target, cause: `request ${number}`, reason, by }
   return perform(operator, command, async (id) => {
     if (!(await request())) {
+      // guard: AUSD against which a top-up was refunded is not returned
+      const refused = await refundFault(sql, target)
+      if (refused) return { refused }
       const order = { command: id, by, reason, ...transfer }
       const outcome = await askOutcome(operator, GivebackOrder, order)
       if ('refused' in outcome) return outcome
@@ -163,6 +166,18 @@ const giveBack = changing({
     return [await returned(operator, transfer, { reason, by })]
   },
 })
+
+/** Returns why a transfer must stay ours: a top-up was refunded because it came. Undefined if none was. */
+async function refundFault(sql: Sql, item: string): Promise<string | undefined> {
+  const [refund] = await sql<{ payment: string }[]>`${refundedFor(sql, sql`${item}`)}`
+  return refund && `${refund.payment} was refunded because ${item} came back: it is ours unless that refund fails`
+}
+
+/** Returns why a transfer cannot be kept: its return was requested. Undefined if it was not. */
+async function returnFault(sql: Sql, item: string): Promise<string | undefined> {
+  const [asked] = await sql<{ by: string }[]>`${returnOf(sql, sql`${item}`)} limit 1`
+  return asked && `${asked.by} requested the return of ${item}: it cannot be kept`
+}
 
 /**
  * Returns how often an item was accepted, so that accepting it again after a reversal is a new command. Money that a service
@@ -195,7 +210,11 @@ type Signing = Pick<Operator, 'sql' | 'signing'>
 export async function accepted(operator: Signing, item: string, because: Because, book: Book): Promise<Performed> {
   const { count, standing } = await acceptancesOf(operator.sql, item)
   const command = { verb: 'unexplained accept', target: item, cause: `acceptance ${count + (standing > 0 ? 0 : 1)}` }
-  const work = () => outcomeOfBooking(because, book, `${item} booked as capital`)
+  const work = async (): Promise<CommandReply> => {
+    // guard: AUSD whose return was requested is not accepted
+    const refused = await returnFault(operator.sql, item)
+    return refused ? { refused } : outcomeOfBooking(because, book, `${item} booked as capital`)
+  }
   const worth = () => acceptedWorth(operator.sql, item)
   return perform(operator, { ...command, ...because }, (id) =>
     performHere(operator, ItemAccept, { command: id, ...because, item }, { work, worth }),
@@ -206,7 +225,11 @@ export async function accepted(operator: Signing, item: string, because: Because
 export async function reopened(operator: Signing, item: string, because: Because, book: Book): Promise<Performed> {
   const { count } = await acceptancesOf(operator.sql, item)
   const command = { verb: 'unexplained reopen', target: item, cause: `acceptance ${count}` }
-  const work = () => outcomeOfBooking(because, book, `${item} is unexplained again`)
+  const work = async (): Promise<CommandReply> => {
+    // guard: AUSD against which a top-up was refunded is not returned
+    const refused = await refundFault(operator.sql, item)
+    return refused ? { refused } : outcomeOfBooking(because, book, `${item} is unexplained again`)
+  }
   return perform(operator, { ...command, ...because }, (id) =>
     performHere(operator, ItemReopen, { command: id, ...because, item }, { work, worth: async () => nothing }),
   )
