@@ -26,7 +26,10 @@ export type Worth = {
 /** Returns what a request would give away now. Undefined if its target is unknown, so that its handler refuses it. */
 export type WorthOf<Q extends Question = Question> = (request: ReadRequestOf<Q>) => Promise<Worth | undefined>
 
-const operatorName = { minLength: 1, maxLength: 100 }
+/** One line without characters that a terminal obeys: whoever approves a command sees every character of it. */
+const plain = '^[^\\p{Cc}\\p{Bidi_Control}]+$'
+
+const operatorName = { minLength: 1, maxLength: 100, pattern: plain }
 
 const OperatorSignature = Type.Object({
   by: Type.String(operatorName),
@@ -45,7 +48,7 @@ export const operatorCommandFields = {
   /** Id of the command. A repeat with the same id has no further effect. */
   command: Uuid,
   by: Type.String(operatorName),
-  reason: Type.String({ minLength: 1, maxLength: 1_000 }),
+  reason: Type.String({ minLength: 1, maxLength: 1_000, pattern: plain }),
   /** Omitted if the deployment names no operators, and in the request that asks for the terms. */
   approval: Type.Optional(Approval),
 }

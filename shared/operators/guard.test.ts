@@ -312,6 +312,13 @@ describe('a command whose response was lost', () => {
   })
 })
 
+test.each(['a\nb', 'a\u001b[8m', 'a\u202eb'])(
+  'security: a reason that hides or imitates a line has no form: %j',
+  async (reason) => {
+    await expect(send({ ...request(), reason })).rejects.toThrow('reason')
+  },
+)
+
 test('a request that has no form is left to its handler', async () => {
   await expect(send({ by: 'alice' })).rejects.toThrow('command is missing')
 })

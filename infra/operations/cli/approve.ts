@@ -4,6 +4,7 @@ import { findProposal, type Proposal } from '#infra/operations/audit-log/proposa
 import { changing, reading, type Verb } from '#infra/operations/cli/command'
 import { openOperator } from '#infra/operations/cli/operator'
 import { operatorSigner } from '#infra/operations/cli/signer'
+import { oneLine } from '#infra/operations/text'
 import { givesText } from '#shared/operators/may-perform'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -17,7 +18,7 @@ async function openProposal(sql: Sql, id: string): Promise<Proposal> {
   return proposal
 }
 
-const shown = ({ verb, target, line, by, reason, terms, proposedAt, until, request }: Proposal): string =>
+export const shown = ({ verb, target, line, by, reason, terms, proposedAt, until, request }: Proposal): string =>
   [
     [verb, ...line.words].join(' '),
     `  ${proposedAt.toISOString()}  proposed by ${by}: ${reason}`,
@@ -27,7 +28,9 @@ const shown = ({ verb, target, line, by, reason, terms, proposedAt, until, reque
       .map(([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
     ...(terms.seen === '' ? [] : [`  state that was shown: ${terms.seen}`]),
     `  counts until ${until.toISOString()}; look first: bun run ops trace ${target}`,
-  ].join('\n')
+  ]
+    .map(oneLine)
+    .join('\n')
 
 async function withProposal(id: string): Promise<Proposal> {
   await using operator = openOperator()

@@ -4,7 +4,7 @@ import type { Performed } from '#infra/operations/audit-log/perform'
 import type { Proposal, ProposedLine } from '#infra/operations/audit-log/proposals'
 import { type Operator, openOperator, operatorName, type Signing } from '#infra/operations/cli/operator'
 import { operatorSigner } from '#infra/operations/cli/signer'
-import { counted } from '#infra/operations/text'
+import { counted, isPlain, visible } from '#infra/operations/text'
 import type { Say } from '#platform/command'
 
 export type Verb = {
@@ -42,7 +42,7 @@ export const reading = (
     if ('help' in line) return helped(line, say)
     await using operator = openOperator()
     const { text, data, ok } = await form.read(line, operator)
-    say(line.options.json ? jsonOf({ ok, ...data }) : text)
+    say(line.options.json ? jsonOf({ ok, ...data }) : visible(text))
     return ok ? 0 : 1
   },
 })
@@ -63,7 +63,7 @@ export const changing = (
     const performed = await form.change(asked, operator)
     const ok = performed.every((one) => 'done' in one)
     const text = performed.length > 0 ? performed.map(wordsOf).join('\n') : 'nothing to do'
-    say(asked.options.json ? jsonOf({ ok, performed }) : text)
+    say(asked.options.json ? jsonOf({ ok, performed }) : visible(text))
     return ok ? 0 : 1
   }
   return {
@@ -77,6 +77,8 @@ export const changing = (
       if ('help' in line) return helped(line, say)
       const reason = String(line.options.reason ?? '').trim()
       if (reason === '') return helped({ help: helpOf(form, '--reason is required'), code: 2 }, say)
+      if (!isPlain(reason))
+        return helped({ help: helpOf(form, '--reason must be one line without control characters'), code: 2 }, say)
       const signer = operatorSigner()
       const by = operatorName(line.options.by, signer)
       const signing = signer && { signer, line: proposedLine(line) }

@@ -33,6 +33,8 @@ describe('wrong usage prints the usage and the error', () => {
   test.each([
     [['pause', 'topups'], '--reason is required'],
     [['pause', 'topups', '--reason', ' '], '--reason is required'],
+    [['pause', 'topups', '--reason', 'a\nb'], '--reason must be one line without control characters'],
+    [['pause', 'topups', '--reason', 'a\u202eb'], '--reason must be one line without control characters'],
     [['pause', '--reason', 'why'], 'expected 1 argument, got 0'],
     [
       ['pause', 'everything', '--reason', 'why'],

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { latestProposals, listProposals, type Proposal, waitsText } from '#infra/operations/audit-log/proposals'
 import { reading } from '#infra/operations/cli/command'
+import { oneLine } from '#infra/operations/text'
 
 /** Operator's command with its latest outcome. */
 export type ListedCommand = {
@@ -41,7 +42,7 @@ export const readOperatorCommands = (sql: Sql, target?: string) => sql<ListedCom
   order by d.asked_at desc limit ${shownMax}`
 
 const lineOf = ({ at, by, verb, target, reason, ...end }: ListedCommand): string =>
-  `${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${endOf(end)}`
+  oneLine(`${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${endOf(end)}`)
 
 function endOf({
   id,
@@ -56,7 +57,9 @@ function endOf({
 const proposedOf = (proposals: readonly Proposal[]) => ({
   text:
     proposals
-      .map((one) => `${one.proposedAt.toISOString()}  ${one.verb} ${one.target}  (${one.reason})  ${waitsText(one)}`)
+      .map((one) =>
+        oneLine(`${one.proposedAt.toISOString()}  ${one.verb} ${one.target}  (${one.reason})  ${waitsText(one)}`),
+      )
       .join('\n') || 'no command waits for a second operator',
   data: { proposed: proposals },
   ok: proposals.length === 0,
