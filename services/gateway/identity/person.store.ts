@@ -32,8 +32,8 @@ type PersonRow = typeof persons.$inferSelect
  * Judges an approval. The caller holds the wallet's lock; the common lock lets the second of two approvals
  * see the first.
  */
-export async function judgeApproved(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<PersonVerdict> {
-  const named = same === 'unknown' ? [] : same.filter((one) => one !== null)
+export async function judgeApproved(tx: Tx, wallet: `0x${string}`, asked: SamePerson): Promise<PersonVerdict> {
+  const named = asked === 'unknown' ? [] : asked.filter((one) => one !== null)
   // guard: wallets of one person are judged one after another
   await lockNamed(tx, 'identity persons')
   const holdings = await tx
@@ -48,6 +48,10 @@ export async function judgeApproved(tx: Tx, wallet: `0x${string}`, same: SamePer
     )
   const [ruled] = await tx.select().from(persons).where(eq(persons.wallet, wallet))
   const own = holdings.find((one) => one.wallet === wallet)
+  const others = holdings.filter((one) => one !== own)
+  // A wallet may be withdrawn before its first verdict, and then has no holding.
+  const same = [...new Set([...named, ...others.map((other) => other.wallet)])]
+  const withdrawn = await findWithdrawn(tx, same)
   return judgePerson(
     {
       wallet,
@@ -55,9 +59,23 @@ export async function judgeApproved(tx: Tx, wallet: `0x${string}`, same: SamePer
       ruling: ruled?.ruling ?? null,
       linkedTo: ruled?.linkedTo ?? null,
     },
-    same,
-    holdings.filter((one) => one !== own),
+    asked,
+    [
+      ...others.map((other) => ({ ...other, isWithdrawn: withdrawn.has(other.wallet) })),
+      ...[...withdrawn].filter((one) => others.every((other) => other.wallet !== one)).map(unverified),
+    ],
   )
+}
+
+const unverified = (wallet: `0x${string}`) => ({ wallet, firstVerifiedAt: null, isWithdrawn: true })
+
+async function findWithdrawn(tx: Tx, wallets: readonly `0x${string}`[]): Promise<ReadonlySet<`0x${string}`>> {
+  if (wallets.length === 0) return new Set()
+  const rows = await tx
+    .select({ wallet: persons.wallet })
+    .from(persons)
+    .where(and(isOneOf(persons.wallet, [...wallets]), eq(persons.ruling, 'withdrawn')))
+  return new Set(rows.map(({ wallet }) => wallet))
 }
 
 export async function recordNamed(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<void> {

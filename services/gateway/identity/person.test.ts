@@ -49,6 +49,20 @@ describe('a person who is approved for a wallet', () => {
     ['was allowed, and is unknown', own(null, 'allowed'), 'unknown', [], { alone: true }],
     ['was linked', own(1, 'linked'), [], [], { sameAs: citra! }],
     ['was withdrawn', own(1, 'withdrawn'), [], [], { withdrawn: true }],
+    [
+      'has one that was withdrawn',
+      own(null),
+      [ana!],
+      [{ ...holding(ana!, null), isWithdrawn: true }],
+      { sameAs: ana! },
+    ],
+    [
+      'was verified, and has one withdrawn',
+      own(1),
+      [ana!],
+      [{ ...holding(ana!, null), isWithdrawn: true }],
+      { alone: true },
+    ],
     ['was withdrawn, and is unknown', own(1, 'withdrawn'), 'unknown', [], { withdrawn: true }],
     ['was restored', own(1, 'restored'), [], [], { alone: true }],
     ['was restored, and has another', own(null, 'restored'), [ana!], [holding(ana!, 1)], { sameAs: ana! }],
@@ -298,6 +312,43 @@ describe('an operator', () => {
       applyStatement(tx, instance('sumsub'), { ...said, word: 'approved', sandbox: true }, []),
     )
     expect([await stateOf(wallet), await ordersOf(wallet)]).toEqual(['withdrawn', []])
+  })
+
+  // guard: a person whose verification an operator withdrew is not verified with another wallet
+  test('security: withdraws the verification of a person, who is not verified with another wallet either', async () => {
+    for (const isApprovedBefore of [true, false]) {
+      const person = randomUUID()
+      const first = await approved('sumsub', person)
+      if (isApprovedBefore) await withdraw(first).send()
+      await round('sumsub')
+      if (!isApprovedBefore) await withdraw(first).send()
+      const second = await approved('sumsub', person)
+      await round('sumsub')
+      expect([await stateOf(first), await stateOf(second)]).toEqual(['withdrawn', 'duplicate'])
+      expect((await rowOf(second))!.sameAs).toBe(first)
+      await rule(second, null).send()
+      await round('sumsub')
+      expect([await stateOf(first), await stateOf(second)]).toEqual(['withdrawn', 'verified'])
+    }
+  })
+
+  test('security: withdraws a wallet before its person begins with another one', async () => {
+    const person = randomUUID()
+    const first = await approved('sumsub', person)
+    await withdraw(first).send()
+    await backbone.database.run((db) => db.update(rechecks).set({ nextCheckAt: null }))
+    const second = await approved('sumsub', person)
+    await round('sumsub')
+    expect([await stateOf(first), await stateOf(second)]).toEqual([undefined, 'duplicate'])
+  })
+
+  test('withdraws a verification by an earlier provider, which is then not asked of the present one', async () => {
+    const wallet = await approved('persona', randomUUID())
+    await round('persona')
+    const withdrawal = withdraw(wallet)
+    expect((await withdrawal.send()).ok.done).toStartWith('withdrawn')
+    expect([await stateOf(wallet), await ordersOf(wallet)]).toEqual(['withdrawn', [true, false]])
+    expect([(await rowOf(wallet))!.provider, (await recheckOf(wallet)).provider]).toEqual(['persona', 'persona'])
   })
 
   test('takes a link back: the first of two wallets holds the record again', async () => {

@@ -15,6 +15,8 @@ export type Holding = {
   readonly wallet: Wallet
   /** Time of the first verification, even if it was withdrawn or its data erased. */
   readonly firstVerifiedAt: Date | null
+  /** True if an operator withdrew the verification of this wallet. */
+  readonly isWithdrawn?: boolean
 }
 
 /**
@@ -46,8 +48,12 @@ export function judgePerson(
   return same.includes(null) && own.firstVerifiedAt === null ? { sameAs: null } : { alone: true }
 }
 
-const wasFirst = (other: Holding, own: Holding): boolean =>
-  other.firstVerifiedAt !== null && (own.firstVerifiedAt === null || byFirst(other, own) < 0)
+/** Returns true if the other wallet has the record. A withdrawal also keeps the person from being verified with a new wallet. */
+function wasFirst(other: Holding, own: Holding): boolean {
+  // guard: a person whose verification an operator withdrew is not verified with another wallet
+  if (other.isWithdrawn === true && own.firstVerifiedAt === null) return true
+  return other.firstVerifiedAt !== null && (own.firstVerifiedAt === null || byFirst(other, own) < 0)
+}
 
 /** Orders wallets by their first verification, at the same time by address, so that all instances agree. */
 const byFirst = (left: Holding, right: Holding): number =>

@@ -168,9 +168,9 @@ export async function applyStatement(
   context: Context,
   heard: Statement,
   same: SamePerson,
+  provider: string = context.provider.name,
 ): Promise<IdentityDecision> {
   const { config, clock, log } = context
-  const provider = context.provider.name
   const { providerRef } = heard
   const subject = subjectOf(heard)
   const known = subject ? await lockIdentity(tx, subject) : undefined
@@ -231,7 +231,8 @@ export async function reapply(tx: Tx, context: Context, wallet: `0x${string}`): 
     word: 'approved',
     sandbox: deployment !== 'live',
   }
-  await applyStatement(tx, context, approval, 'unknown')
+  // The approval may be of an earlier provider, which the present one does not know.
+  await applyStatement(tx, context, approval, 'unknown', known.provider)
 }
 
 /** Returns the statement that a user sees while the person of an approval is unknown: the approval is in review. */
