@@ -14,6 +14,7 @@ export const alarmLines = [
   // infra/operations
   'pruning failed',
   'sealed postings differ',
+  'postings are not sealed',
   'heartbeat missed',
   'reconciliation break open',
   'chain or provider read failed, will retry',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import postgres, { type Sql } from 'postgres'
 import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { verifiedText } from '../cli/books'
 import { sealJournals, verifySeals } from './seal'
 import { openSealing } from './sealing'
 
@@ -59,7 +60,15 @@ test('each seal has the lines since the last one, and nothing is sealed twice', 
   await book('c')
   const [second] = await sealJournals(books)
   expect(second).toMatchObject({ journal: 'payments', number: 2, lines: 2 })
-  expect(await paymentsOf()).toEqual({ journal: 'payments', seals: 2, lines: 6, head: second!.hash, differs: null })
+  const unsealed = { lines: 0, since: null, isOverdue: false }
+  expect(await paymentsOf()).toEqual({
+    journal: 'payments',
+    seals: 2,
+    lines: 6,
+    head: second!.hash,
+    differs: null,
+    unsealed,
+  })
   expect((await verifySeals(ops)).find(({ journal }) => journal === 'payouts')).toMatchObject({ seals: 0, head: null })
 })
 
@@ -164,6 +173,69 @@ test('seals that were all made again have another last hash than the log', async
   const again = await paymentsOf()
   expect(again.differs).toBeNull()
   expect(again.head).not.toBe(head)
+})
+
+test('lines that wait for their seal are counted, and raise an alarm once one has waited for an hour', async () => {
+  const alarms: object[] = []
+  const log = openLog('operations', 'error', { write: (line) => alarms.push(JSON.parse(line)) })
+  const seal = openSealing(books, log)
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const slow = admin.begin(async (tx) => {
+    await tx`select pg_current_xact_id()`
+    begun.resolve()
+    await goOn.promise
+  })
+  await begun.promise
+  await book('a')
+  await seal()
+  expect(verifiedText(await paymentsOf())).toContain('nothing is sealed yet: 2 newer lines since')
+  expect([(await paymentsOf()).unsealed, alarms]).toMatchObject([{ lines: 2, isOverdue: false }, []])
+  await tampering((tx) => tx`update payments.journal set booked_at = booked_at - interval '61 minutes'`)
+  await seal()
+  expect(alarms).toMatchObject([{ journal: 'payments', lines: 2, msg: 'postings are not sealed' }])
+  expect(verifiedText(await paymentsOf())).toContain('should be sealed')
+  goOn.resolve()
+  await slow
+  await seal()
+  expect(await paymentsOf()).toMatchObject({ seals: 1, unsealed: { lines: 0, since: null } })
+})
+
+test('security: the process notices that the last seals were removed, or made again of changed lines', async () => {
+  const alarms: object[] = []
+  const log = openLog('operations', 'error', { write: (line) => alarms.push(JSON.parse(line)) })
+  const seal = openSealing(books, log)
+  await book('a')
+  await seal()
+  await book('b')
+  await seal()
+  await tampering(async (tx) => {
+    await tx`update payments.journal set event = 'other' where posting = 'b'`
+    await tx`delete from books.seals where number = 2`
+  })
+  await seal()
+  expect((await paymentsOf()).differs).toBeNull()
+  expect(alarms).toMatchObject([{ journal: 'payments', number: 2, sealed: 2, found: 0, msg: 'sealed postings differ' }])
+})
+
+test('security: a line that a service books under a later number is seen to be unsealed', async () => {
+  const service = postgres(server.urlAs('payments', server.passwords.payments), { max: 1, onnotice: () => {} })
+  await service`
+    insert into payments.journal (posting, line, event, item, account, asset, amount, booked_in)
+    values ('x', 0, 'paid', 'x', 'treasury', 'AUSD', 5, '4611686018427387904'), ('x', 1, 'paid', 'x', 'suspense', 'AUSD', -5, '4611686018427387904')`
+  await service.end({ timeout: 1 })
+  await book('a')
+  await sealJournals(books)
+  expect(await paymentsOf()).toMatchObject({ seals: 1, lines: 2, unsealed: { lines: 2 } })
+})
+
+test('two processes that seal at once make one chain', async () => {
+  for (let turn = 0; turn < 5; turn++) {
+    await book(`p${turn}`)
+    await Promise.allSettled([sealJournals(books), sealJournals(books), sealJournals(books)])
+  }
+  await sealJournals(books)
+  expect(await paymentsOf()).toMatchObject({ lines: 10, differs: null, unsealed: { lines: 0 } })
 })
 
 test('the process logs the hash of each seal, and raises an alarm for a seal that differs', async () => {

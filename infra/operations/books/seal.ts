@@ -71,6 +71,29 @@ export async function sealJournals(sql: Sql): Promise<Head[]> {
   return made
 }
 
+/** Time within which a line is sealed, unless a transaction stays open or the process does not run. */
+const sealedWithin = '1 hour'
+
+/** Lines that no seal has yet, and the time of the oldest; null without any. */
+export type Unsealed = { readonly lines: number; readonly since: Date | null; readonly isOverdue: boolean }
+
+export async function readUnsealed(tx: Sql, journal: Journal): Promise<Unsealed> {
+  const [last] = await tx<Seal[]>`${readSeals(tx, journal)} order by number desc limit 1`
+  const [found] = await tx<[Unsealed]>`
+    select count(*)::int as lines, min(booked_at) as since,
+      coalesce(min(booked_at) < now() - ${sealedWithin}::interval, false) as "isOverdue"
+    from ${tx(journal)}.journal
+    where ${last ? tx`booked_in >= ${last.to}` : tx`true`}`
+  return found
+}
+
+/** Returns the lines of a seal that is still there as it was made; undefined if it was removed or made again. */
+export async function findSeal(sql: Sql, { journal, number, hash }: Head): Promise<number | undefined> {
+  const [found] = await sql<{ lines: number }[]>`
+    select lines from books.seals where journal = ${journal} and number = ${number} and hash = ${hash}`
+  return found?.lines
+}
+
 /** Result for a journal. `differs` is the first seal that does not fit its lines or the seal before. */
 export type Verified = {
   readonly journal: Journal
@@ -79,6 +102,7 @@ export type Verified = {
   /** Hash of the last seal, which covers all others. Null without seals. */
   readonly head: string | null
   readonly differs: { readonly number: number; readonly sealed: number; readonly found: number } | null
+  readonly unsealed: Unsealed
 }
 
 /** Computes every seal again from the journals. */
@@ -93,7 +117,8 @@ export const verifySeals = (sql: Sql): Promise<Verified[]> =>
 async function verifyJournal(tx: Sql, journal: Journal): Promise<Verified> {
   const seals = await tx<Seal[]>`${readSeals(tx, journal)} order by number`
   let [previous, to, sum] = ['', '0', 0]
-  const of = { journal, seals: seals.length, head: seals.at(-1)?.hash ?? null }
+  const unsealed = await readUnsealed(tx, journal)
+  const of = { journal, seals: seals.length, head: seals.at(-1)?.hash ?? null, unsealed }
   for (const [at, seal] of seals.entries()) {
     const number = at + 1
     const { lines, hash } = await hashOf(tx, journal, { number, from: to, to: seal.to, previous })

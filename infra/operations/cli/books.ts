@@ -5,7 +5,7 @@ import {
   type Sheet,
   type SheetLine,
 } from '#infra/operations/books/balance-sheet'
-import { type Verified, verifySeals } from '#infra/operations/books/seal'
+import { type Unsealed, type Verified, verifySeals } from '#infra/operations/books/seal'
 import { breakLine } from '#infra/operations/books/text'
 import { reading, type Verb } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
@@ -27,17 +27,27 @@ const verify = reading({
   usage: 'books verify [--json]',
   read: async (_, { sql }) => {
     const journals = await verifySeals(sql)
-    const ok = journals.every(({ seals, differs }) => seals > 0 && !differs)
+    const ok = journals.every(({ differs, unsealed }) => !differs && !unsealed.isOverdue)
     return { text: journals.map(verifiedText).join('\n'), data: { journals }, ok }
   },
 })
 
-function verifiedText({ journal, seals, lines, head, differs }: Verified): string {
+export function verifiedText({ journal, seals, lines, head, differs, unsealed }: Verified): string {
   const name = journal.padEnd(14)
-  if (seals === 0) return `${name} no seals yet`
-  if (!differs) return `${name} ${counted(seals, 'seal')} of ${counted(lines, 'line')} fit, the last is ${head}`
+  const waits = waitText(unsealed)
+  if (seals === 0) return `${name} nothing is sealed yet: ${waits ?? 'nothing is booked'}`
+  const more = waits ? `; ${waits}` : ''
+  if (!differs) return `${name} ${counted(seals, 'seal')} of ${counted(lines, 'line')} fit, the last is ${head}${more}`
   const { number, sealed, found } = differs
-  return `${name} seal ${number} of ${seals} differs: ${counted(sealed, 'line')} sealed, ${found} found. Earlier seals fit`
+  return `${name} seal ${number} of ${seals} differs: ${counted(sealed, 'line')} sealed, ${found} found. Earlier seals fit${more}`
+}
+
+function waitText({ lines, since, isOverdue }: Unsealed): string | undefined {
+  if (since === null) return undefined
+  const text = `${counted(lines, 'newer line')} since ${since.toISOString()}`
+  return isOverdue
+    ? `${text} should be sealed: operations does not run, or a transaction has stayed open since`
+    : `${text}, which operations seals every ten minutes`
 }
 
 export const books: Verb = {

@@ -41,13 +41,23 @@ export const books = {
   PostingsChanged: {
     severity: 'page',
     means:
-      'A sealed line of a journal was changed or removed, or one was added to those of a seal. No service can do that: someone used the password of the owner, or a disk failed.',
+      'A sealed line of a journal was changed or removed, or one was added to those of a seal, or the last seal was removed. No service does that: someone used the password of the owner, or a disk failed.',
     steps:
       'Keep the database as it is, and the log lines `journal sealed`. Compare the journal with a backup from before its seal. See Sealed postings in [restore.md](restore.md).',
     command: 'ops books verify',
     ends: 'the seals fit the journal',
     access: ['ops', 'owner'],
     log: ['sealed postings differ'],
+  },
+  PostingsUnsealed: {
+    severity: 'ticket',
+    means: 'A line of a journal has waited for its seal for an hour, so that a change of it would not be noticed.',
+    steps:
+      'A transaction has stayed open since then: find it in `pg_stat_activity` (`backend_xid`) or `pg_prepared_xacts`, and end it. If there is none, a line was booked with a wrong number of its transaction.',
+    command: 'ops books verify',
+    ends: 'the lines are sealed',
+    access: ['ops', 'owner'],
+    log: ['postings are not sealed'],
   },
   BooksUnreadable: {
     severity: 'ticket',
