@@ -53,6 +53,8 @@ describe('wrong usage prints the usage and the error', () => {
     ],
     [['unexplained', 'return', '0x12', '--reason', 'why'], /^0x12 is not a <transaction>:<log>/],
     [['unexplained', 'accept', transfer], '--reason is required'],
+    [['rates', 'release', 'usd-idr', '2999-01-01', '--reason', 'why'], '2999-01-01 has not begun'],
+    [['rates', 'release', 'usd-idr', '2026-02-30', '--reason', 'why'], '2026-02-30 is not a day'],
     [['report'], '--day is required, such as 2026-11-24'],
     [['report', '--day', 'yesterday'], '--day yesterday is not a day of the calendar, such as 2026-11-24'],
     [['report', '--day', '2026-02-30'], '--day 2026-02-30 is not a day of the calendar, such as 2026-11-24'],
