@@ -78,6 +78,11 @@ export const paymentTexts = {
     id: 'Layanan pelanggan sedang mengembalikan dana yang tidak dapat digunakan.',
     ms: 'Khidmat pelanggan sedang memulangkan jumlah yang tidak dapat digunakan.',
   },
+  'payment.refunding_credited': {
+    en: 'Support is refunding this payment, because you gave its AUSD back.',
+    id: 'Layanan pelanggan sedang mengembalikan dana pembayaran ini, karena Anda telah mengembalikan AUSD-nya.',
+    ms: 'Khidmat pelanggan sedang memulangkan bayaran ini, kerana anda telah memulangkan AUSDnya.',
+  },
   'payment.accepted': {
     en: 'Support has resolved this payment.',
     id: 'Layanan pelanggan telah menyelesaikan pembayaran ini.',

@@ -79,6 +79,14 @@ describe('the activity message of a payment', () => {
     expect(words('review', lost).sentence).toContain('You owe 1.538462 AUSD')
   })
 
+  test('states that a credited top-up is refunded as a whole, and of another payment only the part beyond it', () => {
+    const whole = 'Support is refunding this payment, because you gave its AUSD back.'
+    expect(words('refunding', { creditedAt: at }).sentence).toBe(whole)
+    expect(words('refunding', { creditedAt: at, reason: 'refund_undone' }).sentence).toEndWith(whole)
+    for (const over of [{ creditedAt: at, reason: 'paid_twice' }, { reason: 'amount_differs' }] as const)
+      expect(words('refunding', over).sentence).toContain('the amount that could not be applied')
+  })
+
   test('states both a reason and a late payment', () => {
     const late = { reason: 'refunded_in_part', lateRateMinorPerUsd: 16_900n } as const
     const { reason, sentence } = words('credited', late)

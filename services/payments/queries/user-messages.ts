@@ -30,6 +30,18 @@ const repaidOnHold: UserMessage = {
   nextAction: 'wait',
 }
 
+/** A credited top-up is refunded as a whole: its user has given the AUSD back. */
+const refundingCredited: UserMessage = {
+  texts: [{ code: 'payment.refunding_credited' }],
+  nextAction: states.refunding.nextAction,
+}
+
+/** Reasons of a credited payment of which only money beyond it is refunded. */
+const ofMoneyBeyond: ReadonlySet<Reason> = new Set(['paid_twice', 'overpaid', 'refunded_after_credit'])
+
+const isWhole = ({ kind, creditedAt, reason }: ListedPayment): boolean =>
+  kind === 'topup' && creditedAt !== null && (reason === null || !ofMoneyBeyond.has(reason))
+
 /** Reasons for review that end once the reversal is repaid. */
 const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revoke_failed'])
 
@@ -69,6 +81,7 @@ function messageOf(payment: ListedPayment, status: Status): UserMessage {
 
 function messageOfState(payment: ListedPayment, status: Status): UserMessage {
   if (status === 'repaid' && isOnHold(payment)) return repaidOnHold
+  if (status === 'refunding' && isWhole(payment)) return refundingCredited
   const { missingMicro, reason } = payment
   if (status !== 'review' || missingMicro === null) return messageAbout(status)
   // A repaid reversal needs no review; any other reason still does.
