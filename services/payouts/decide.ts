@@ -41,7 +41,7 @@ export function checkBank(
 }
 
 export function checkAccount(
-  bank: CashoutRequest['bank'],
+  bank: Pick<CashoutRequest['bank'], 'accountNumber'>,
   channel: PayoutChannel | undefined,
   lengths: AccountLengths,
 ): 'bank_unknown' | 'bank_account_format' | undefined {

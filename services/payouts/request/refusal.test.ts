@@ -54,6 +54,25 @@ const withKeys = (...keys: readonly { id: string; key: Buffer }[]): Context => (
 const oldKey = { id: 'k-old', key: Buffer.alloc(32, 1) }
 const newKey = { id: 'k-new', key: Buffer.alloc(32, 2) }
 
+// guard: a bank account that an operator refuses is one that we pay
+test('security: a mistyped bank or number is not taken as refused', async () => {
+  const account = newAccount()
+  for (const [wrong, says] of [
+    [{ ...account, channelCode: 'ID_BBCA' }, 'is no bank that we pay to'],
+    [
+      { ...account, accountNumber: `${account.accountNumber}1`.padEnd(20, '1') },
+      'has no account number of this length',
+    ],
+  ] as const) {
+    const strict = { ...fixture.context, accountLengths: 'strict' } as const
+    const { refused } = await set(wrong, 'refused', strict)
+    expect(refused).toBe(`${wrong.channelCode} ${says}: nothing is refused`)
+    expect(await find(wrong)).toMatchObject({ isRefused: false, revision: 0 })
+  }
+  const channels = { ...fixture.context.channels, find: () => Promise.reject(new Error('no list')) }
+  expect(await set(account, 'refused', { ...fixture.context, channels })).toHaveProperty('done')
+})
+
 describe('a change of a refusal, for an operator who saw a revision', () => {
   const since = new Date(0)
   const refused = { since, marks: ['a'], revision: 1 }

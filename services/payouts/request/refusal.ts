@@ -5,6 +5,8 @@ import type { ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 import { findCashout, holdUnpaidTo, listUnpaidTo, lockAccount } from '../cashout.store'
 import type { Context } from '../context'
+import { checkAccount } from '../decide'
+import { findListed } from './bank'
 import { findRefusal, findRefusalNamed, type RefusedAccount, storeRefusal } from './refusal.store'
 
 /** Bank account as an operator names it: by bank and number, by one of its cash-outs, or as `accounts list` does. */
@@ -86,6 +88,20 @@ const setRefusal = (context: Context, { of, to, revision, by, reason }: Request)
     return { done: [`${account} is ${to}`, ...then].join('; ') }
   })
 
+/**
+ * Returns why a bank account cannot be one that we pay: then its refusal would protect nobody, because the operator mistyped it.
+ * Undefined if it can be, or if there is no list of banks. Its number is in no text.
+ */
+async function accountFault(context: Context, { of, to }: Request): Promise<{ refused: string } | undefined> {
+  if (to !== 'refused' || !('channelCode' in of)) return undefined
+  const listed = await findListed(context.channels, of.channelCode)
+  // guard: a bank account that an operator refuses is one that we pay
+  const fault = listed && checkAccount(of, listed.channel, context.accountLengths)
+  if (!fault) return undefined
+  const is = fault === 'bank_unknown' ? 'is no bank that we pay to' : 'has no account number of this length'
+  return { refused: `${of.channelCode} ${is}: nothing is refused` }
+}
+
 const findAccount = (context: Context, of: Named) =>
   context.database.transaction(async (tx) => {
     const found = await accountOf(tx, context, of)
@@ -97,5 +113,7 @@ const findAccount = (context: Context, of: Named) =>
 
 export const answerRefusals = (context: Context): Handler[] => [
   handler(AccountFind, async ({ of }) => ok(await findAccount(context, of))),
-  handler(AccountRefuse, async (asked) => ok(await setRefusal(context, asked))),
+  handler(AccountRefuse, async (asked) =>
+    ok((await accountFault(context, asked)) ?? (await setRefusal(context, asked))),
+  ),
 ]
