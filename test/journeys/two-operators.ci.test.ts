@@ -63,6 +63,13 @@ const because = ['--reason', 'ticket 12']
 const refund = (who: Name | undefined, id: string) => ops(who, 'review', 'resolve', id, 'refund', ...because)
 const idIn = (told: string) => /ops approve ([0-9a-f-]{36})/.exec(told)![1]!
 
+/** Looks at a proposal, and approves what was shown. */
+async function approve(who: Name, command: string) {
+  const { told } = await ops(who, 'approve', command)
+  const code = /ops approve [0-9a-f-]{36} ([0-9a-f]{12}) --apply/.exec(told)?.[1]
+  return ops(who, 'approve', command, ...(code ? [code] : []), '--apply')
+}
+
 /** Returns a payment in review, which the user paid Rp 1,000 short. */
 async function inReview(amount: string): Promise<string> {
   const { paymentId: id } = await openCheckout(person, { amount })
@@ -123,8 +130,7 @@ describe('below the sum', () => {
     // The wallet has got 3.1 AUSD by alice and 1.2 by bob.
     const third = await refund('carol', two)
     expect(third.said).toContain('waiting: proposed by carol')
-    for (const { said } of [second, third])
-      expect(await ops('bob', 'approve', idIn(said), '--apply')).toMatchObject({ code: 0 })
+    for (const { said } of [second, third]) expect(await approve('bob', idIn(said))).toMatchObject({ code: 0 })
   })
 })
 
@@ -144,21 +150,21 @@ describe('above the sum', () => {
     expect((await ops(undefined, 'commands', '--proposed')).said).toContain(`review resolve ${id}`)
     expect((await ops(undefined, 'commands', id)).said).toContain(`bun run ops approve ${command}`)
 
-    expect((await ops('alice', 'approve', command, '--apply')).told).toContain('another operator must approve it')
-    expect((await ops('dave', 'approve', crypto.randomUUID(), '--apply')).told).toContain('was proposed')
+    expect((await approve('alice', command)).told).toContain('another operator must approve it')
+    expect((await approve('dave', crypto.randomUUID())).told).toContain('was proposed')
     const shown = await ops('bob', 'approve', command)
     expect(shown.code).toBe(1)
     expect(shown.said).toContain(`review resolve ${id} refund`)
     expect(shown.said).toContain('it gives 6.153846 AUSD')
     expect(await refundsOf(id)).toBe(0)
 
-    const approved = await ops('bob', 'approve', command, '--apply')
+    const approved = await approve('bob', command)
     expect(approved.code).toBe(0)
     expect(approved.said).toContain('is refunded to the payer')
     expect(approved.said).toEndWith('; approved by bob')
     await entryIn(person, id, 'refunded')
     expect(await refundsOf(id)).toBe(1)
-    expect((await ops('bob', 'approve', command, '--apply')).told).toContain('no longer waits for an approval')
+    expect((await approve('bob', command)).told).toContain('no longer waits for an approval')
     expect(await auditOf(id)).toMatchObject([
       { by: 'alice', outcome: 'done', said: expect.stringContaining('approved by bob') },
     ])
@@ -169,13 +175,27 @@ describe('above the sum', () => {
     const id = await inReview('100000')
     const command = idIn((await refund('alice', id)).said)
     await sql`update payments.payments set updated_at = now() where id = ${id}`
-    const stale = await ops('bob', 'approve', command, '--apply')
+    const stale = await approve('bob', command)
     expect(stale.code).toBe(1)
     expect(stale.said).toContain('refused: it has changed since it was signed')
     expect(await refundsOf(id)).toBe(0)
     expect(idIn((await refund('carol', id)).said)).toBe(command)
-    expect(await ops('bob', 'approve', command, '--apply')).toMatchObject({ code: 0 })
+    expect(await approve('bob', command)).toMatchObject({ code: 0 })
     await entryIn(person, id, 'refunded')
+  })
+
+  // guard: a second operator approves what was shown
+  test('security: what is proposed again after an operator looked is not approved unseen', async () => {
+    const id = await inReview('100000')
+    const command = idIn((await refund('alice', id)).said)
+    const { told } = await ops('bob', 'approve', command)
+    const code = /([0-9a-f]{12}) --apply/.exec(told)![1]!
+    expect((await ops('bob', 'approve', command, '--apply')).told).toContain('look at it first')
+    await ops('alice', 'withdraw', command, '--reason', 'another reason')
+    await ops('alice', 'review', 'resolve', id, 'refund', '--reason', 'ticket 13')
+    expect((await ops('bob', 'approve', command, code, '--apply')).told).toContain('was proposed again since')
+    expect(await refundsOf(id)).toBe(0)
+    expect(await approve('bob', command)).toMatchObject({ code: 0 })
   })
 
   test('the signatures of one command perform no other, and an operator who was removed approves nothing', async () => {
@@ -194,27 +214,27 @@ describe('above the sum', () => {
     expect(await send({ approval, paymentId: other })).toMatchObject({
       ok: { refused: expect.stringContaining('not of this command') },
     })
-    expect(await ops('dave', 'approve', command, '--apply')).toMatchObject({
+    expect(await approve('dave', command)).toMatchObject({
       code: 1,
       said: expect.stringContaining('refused: dave is not an operator of this deployment'),
     })
     expect([await refundsOf(id), await refundsOf(other)]).toEqual([0, 0])
     for (const one of [id, other])
-      expect(await ops('bob', 'approve', idIn((await refund('alice', one)).said), '--apply')).toMatchObject({ code: 0 })
+      expect(await approve('bob', idIn((await refund('alice', one)).said))).toMatchObject({ code: 0 })
   })
 
   test('a proposal that is withdrawn or over is approved no more', async () => {
     const id = await inReview('100000')
     const command = idIn((await refund('alice', id)).said)
     expect(await ops('carol', 'withdraw', command, '--reason', 'wrong user')).toMatchObject({ code: 0 })
-    expect((await ops('bob', 'approve', command, '--apply')).told).toContain('no longer waits')
+    expect((await approve('bob', command)).told).toContain('no longer waits')
     expect((await auditOf(id)).at(-1)).toMatchObject({ outcome: 'refused', said: 'withdrawn by carol: wrong user' })
     await refund('alice', id)
     await sql`update ops.proposals set until = now() where command_id = ${command}`
-    expect((await ops('bob', 'approve', command, '--apply')).told).toContain('no longer waits')
+    expect((await approve('bob', command)).told).toContain('no longer waits')
     expect((await ops(undefined, 'commands', '--proposed')).said).toBe('no command waits for a second operator')
     expect(idIn((await refund('alice', id)).said)).toBe(command)
-    expect(await ops('bob', 'approve', command, '--apply')).toMatchObject({ code: 0 })
+    expect(await approve('bob', command)).toMatchObject({ code: 0 })
   })
 
   test('a posting is reversed by two operators, and its service books it again', async () => {
@@ -223,7 +243,7 @@ describe('above the sum', () => {
     const proposed = await ops('alice', 'correct', posting, ...because)
     expect(proposed.told).toContain('because it gives an unknown sum')
     expect(await sql`select from payments.journal where reverses = ${posting}`).toHaveLength(0)
-    const approved = await ops('bob', 'approve', idIn(proposed.said), '--apply')
+    const approved = await approve('bob', idIn(proposed.said))
     expect(approved.said).toMatch(/reversed by .*; approved by bob$/)
     expect((await sql`select from payments.journal where reverses = ${posting}`).length).toBeGreaterThan(1)
   })

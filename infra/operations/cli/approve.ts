@@ -6,6 +6,7 @@ import { openOperator } from '#infra/operations/cli/operator'
 import { operatorSigner } from '#infra/operations/cli/signer'
 import { oneLine } from '#infra/operations/text'
 import { givesText } from '#shared/operators/may-perform'
+import { orderedJson } from '#shared/operators/signed-text'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const faultIn = ([id = '']: readonly string[]) => (uuid.test(id) ? undefined : `${id} is not the id of a command`)
@@ -32,6 +33,10 @@ export const shown = ({ verb, target, line, by, reason, terms, proposedAt, until
     .map(oneLine)
     .join('\n')
 
+/** Returns a short hash of what was proposed. A command may be proposed again, with another sum, after somebody looked at it. */
+const codeOf = ({ request, terms, signature }: Pick<Proposal, 'request' | 'terms' | 'signature'>): string =>
+  new Bun.CryptoHasher('sha256').update(orderedJson({ request, terms, signature })).digest('hex').slice(0, 12)
+
 async function withProposal(id: string): Promise<Proposal> {
   await using operator = openOperator()
   return await openProposal(operator.sql, id)
@@ -44,15 +49,16 @@ function verbNamed(verbs: ReadonlyMap<string, Verb>, name: string): Verb | undef
 }
 
 const preview = reading({
-  does: 'show a proposed command; with --apply, sign and send it as the second operator',
-  usage: 'approve <command> [--apply]',
+  does: 'show a proposed command; with --apply and the code that this prints, sign and send it as the second operator',
+  usage: 'approve <command> [<code> --apply]',
   takes: 1,
   faultIn,
   read: async ({ words: [id = ''] }, { sql }) => {
     const proposal = await openProposal(sql, id)
     const { request, terms, until, by } = proposal
-    const text = `${shown(proposal)}\nnothing was changed: add --apply to approve it`
-    return { text, data: { proposal: { command: id, by, request, terms, until } }, ok: false }
+    const code = codeOf(proposal)
+    const text = `${shown(proposal)}\nnothing was changed: to approve exactly this, run bun run ops approve ${id} ${code} --apply`
+    return { text, data: { proposal: { command: id, by, request, terms, until, code } }, ok: false }
   },
 })
 
@@ -62,13 +68,21 @@ export const approveAmong = (verbs: () => ReadonlyMap<string, Verb>): Verb => ({
   run: async (words, say) => {
     if (!words.includes('--apply')) return preview.run(words, say)
     const rest = words.filter((word) => word !== '--apply')
-    const fault = rest.length === 1 ? faultIn(rest) : 'expected 1 argument'
+    const [, code] = rest
+    const fault = rest.length === 1 || rest.length === 2 ? faultIn(rest) : 'expected 2 arguments'
     if (fault) return preview.run(['--help'], (help) => say(`${help}\nerror: ${fault}`)).then(() => 2)
     const proposal = await withProposal(rest[0]!)
     const verb = verbNamed(verbs(), proposal.verb)
     if (!verb?.approve) throw new Error(`this version has no command ${proposal.verb}`)
     if (operatorSigner()?.name === proposal.by)
       throw new Error(`${proposal.by} proposed it: another operator must approve it`)
+    // guard: a second operator approves what was shown
+    if (code !== codeOf(proposal))
+      throw new Error(
+        code === undefined
+          ? `look at it first: bun run ops approve ${rest[0]} prints the code that --apply needs`
+          : `${rest[0]} was proposed again since ${code} was shown: look at it again`,
+      )
     say(shown(proposal))
     return verb.approve(proposal, say)
   },
