@@ -39,13 +39,15 @@ export function amountText(amount: bigint, asset: string, language: Language = '
  */
 export const plainAmount = (amount: bigint, asset: string): string => amountText(amount, asset).replaceAll(',', '')
 
-/** Reads an amount in major units, as `plainAmount` writes it. Returns undefined for anything but an exact decimal. */
+/**
+ * Reads an amount in major units, as `plainAmount` writes it. Returns undefined for anything but an exact decimal, also for
+ * `80.000` rupiah, which is how Indonesians write 80000.
+ */
 export function fromPlainAmount(text: string, asset: string): bigint | undefined {
   const [, whole, fraction = ''] = /^(\d{1,24})(?:\.(\d+))?$/.exec(text) ?? []
-  const significant = fraction.replace(/0+$/, '')
   const shown = places[asset] ?? 0
-  if (whole === undefined || significant.length > shown) return undefined
-  return BigInt(whole + significant.padEnd(shown, '0'))
+  if (whole === undefined || fraction.length > shown) return undefined
+  return BigInt(whole + fraction.padEnd(shown, '0'))
 }
 
 /** Writes an amount with its currency: `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`; in Indonesian `Rp 50.000`. */

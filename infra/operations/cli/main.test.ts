@@ -63,6 +63,11 @@ describe('wrong usage prints the usage and the error', () => {
     [['persons', 'exchanges', 'sari', '--year', '2026'], 'expected a wallet: 0x and 40 hex digits'],
     [['find', '--amount', '50000'], '--amount and --currency belong together'],
     [['find', '--amount', '50.5', '--currency', 'IDR'], '--amount 50.5 is not an amount in IDR, such as 50000'],
+    [['find', '--amount', '80.000', '--currency', 'IDR'], '--amount 80.000 is not an amount in IDR, such as 50000'],
+    [
+      ['find', '--state', 'cancelled'],
+      /^unknown state cancelled; choose one of opening, awaiting_payment, .*, settled/,
+    ],
     [['find', '--currency', 'USD'], 'unknown currency USD; choose one of AUSD, IDR, MYR'],
     [['find', '--from', '2026-11-24T02:00'], /^2026-11-24T02:00 is not a time, such as /],
     [['find', '--from', '2026-02-30T02:00Z'], /^2026-02-30T02:00Z is not a time, such as /],

@@ -11,6 +11,9 @@ import {
 import { homePair, namedDayStartMs } from '#shared/money/day'
 import { type Currency, currencies } from '#shared/money/money'
 import { fromPlainAmount } from '#shared/money/text'
+import { operationStates } from '../../../services/chain-relayer/operations/operation'
+import { paymentStates } from '../../../services/payments/payment'
+import { cashoutStates } from '../../../services/payouts/cashout'
 
 // One search of operators, for the console and for `ops find`.
 
@@ -45,9 +48,16 @@ const amountOf = ({ amount, currency }: Search): ItemCriteria['amount'] => {
   return minor === undefined ? undefined : { minor, currency: currency as Currency }
 }
 
+/** States of payments, cash-outs and sends. */
+const states: readonly string[] = [...new Set([...paymentStates, ...cashoutStates, ...operationStates])]
+
+/** Reads a state as the tables have it, or with spaces, as the console shows it. */
+const stateOf = ({ state }: Search): string | undefined => state?.toLowerCase().replaceAll(' ', '_')
+
 /** Returns what is wrong with a search, or undefined. `nameOf` writes a field as its operator sees it, such as `--amount`. */
 export function faultInSearch(search: Search, nameOf: (field: SearchField) => string): string | undefined {
   const { amount, currency, from, to, when, kind, wallet } = search
+  const state = stateOf(search)
   for (const time of [from, to])
     if (time !== undefined && !timeFrom(time))
       return `${time} is not a time, such as 2026-11-24, 2026-11-24T02:00Z or 2026-11-24T09:00+07:00`
@@ -59,6 +69,8 @@ export function faultInSearch(search: Search, nameOf: (field: SearchField) => st
     return `${nameOf('amount')} ${amount} is not an amount in ${currency}, such as 50000`
   if (kind !== undefined && !itemKinds.some((one) => one === kind))
     return `unknown kind ${kind}; choose one of ${itemKinds.join(', ')}`
+  if (state !== undefined && !states.includes(state))
+    return `unknown state ${search.state}; choose one of ${states.join(', ')}`
   if (when !== undefined && !whens.some((one) => one === when))
     return `unknown period ${when}; choose one of ${whens.join(', ')}`
   if (wallet !== undefined && !isWallet(wallet)) return 'expected a wallet: 0x and 40 hex digits'
@@ -70,8 +82,13 @@ export function faultInSearch(search: Search, nameOf: (field: SearchField) => st
 
 /** Returns the criteria of a search without a fault. The period ends now, unless it is given. */
 export function criteriaOf(search: Search, now: Date): ItemCriteria {
-  const { state, channel, from, to, when } = search
-  const shared = { kind: search.kind as ItemKind | undefined, state, channel, amount: amountOf(search) }
+  const { from, to, when } = search
+  const shared = {
+    kind: search.kind as ItemKind | undefined,
+    state: stateOf(search),
+    channel: search.channel?.toUpperCase(),
+    amount: amountOf(search),
+  }
   const wallet = search.wallet?.toLowerCase()
   const isTimeless = [from, to, when].every((one) => one === undefined)
   if (wallet !== undefined) return { ...shared, wallet, period: isTimeless ? undefined : periodOf(search, now) }
