@@ -5,6 +5,7 @@ import { listRefused, namedIn } from '#infra/operations/cli/accounts'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type ListedCommand, readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
+import { showTopup } from '#infra/operations/cli/topups'
 import { accepted, listUnexplained, reopened, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
 import { readRows } from '#infra/operations/health/rows'
@@ -222,6 +223,24 @@ describe('ops unexplained list', () => {
       { name: `${hash('1')}:3`, wallet, ausdMicro: '5000000', state: null },
     ])
   })
+})
+
+test('ops topups show names the time up to which the chain was read, if nothing came back until then', async () => {
+  await sql`
+    insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd, fiat_minor, paid_minor,
+      ausd_micro, onchain_micro, quote_id, request_fingerprint, account, provider_payment_id, credited_at, created_at)
+    values ('pay_back', 'topup', 'credited', '0x5', 'USD/IDR', 'IDR', 1, 50000, 50000, 5000000, 5000000, 'pay_back', 'f', 'ID',
+      'pay_back', '2026-11-24T01:00Z', '2026-11-24T00:59Z')`
+  await sql`insert into books.checkpoints (source, block, read_to) values ('chain', 7, '2026-11-24T02:00Z')`
+  const shown = (await showTopup(sql, 'pay_back')).text
+  expect(shown).toContain('50,000 paid, 5.000000 AUSD given to 0x5')
+  expect(shown).toContain('nothing came back until 2026-11-24T02:00:00.000Z: reconcile reads the blocks after that')
+  await sql`
+    insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, wallet, ausd_micro)
+    values ('0xback', 3, 8, '2026-11-24T02:01Z', 'in', '0x5', 5000000)`
+  expect((await showTopup(sql, 'pay_back')).text).toEndWith(
+    'next: unexplained accept 0xback:3 --reason "AUSD of pay_back"',
+  )
 })
 
 test('ops unexplained accept and reopen are recorded once per acceptance, and a refusal as one', async () => {

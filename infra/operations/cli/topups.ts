@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/perform'
-import { among, changing, reading } from '#infra/operations/cli/command'
+import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { capitalOf, returnOf } from '#infra/operations/health/unexplained'
 import { TopupRefund } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
@@ -67,25 +67,39 @@ const nextOf = ({ name, isCapital, isReturned, usedFor }: Transfer, id: string):
     : `next: unexplained accept ${name} --reason "AUSD of ${id}"`
 }
 
+/** Returns the state of a top-up, and the transfers of its wallet that came back. */
+export async function showTopup(sql: Sql, id: string): Promise<CommandResult> {
+  const payment = await findTopup(sql, id)
+  const { state, wallet, paidMinor, currency, onchainMicro } = payment
+  const transfers = state === 'credited' ? await findTransfers(sql, payment) : []
+  const paid = paidMinor === null ? 'unknown amount' : moneyText(paidMinor, currency)
+  const lines = [
+    `${id}  ${payment.kind} ${state}, ${paid} paid, ${moneyText(onchainMicro, 'AUSD')} given to ${wallet}`,
+    ...transfers.map(
+      (one) => `  ${one.movedAt.toISOString()}  ${moneyText(one.ausdMicro, 'AUSD')} came back  ${nextOf(one, id)}`,
+    ),
+  ]
+  if (state === 'credited' && transfers.length === 0) {
+    const readTo = await chainReadTo(sql)
+    lines.push(
+      `  nothing came back until ${readTo?.toISOString() ?? 'now'}: reconcile reads the blocks after that`,
+      `  otherwise ask the user to transfer the AUSD from ${wallet} to the treasury`,
+    )
+  }
+  return { text: lines.join('\n'), data: { payment, transfers }, ok: true }
+}
+
+/** Returns the time of the last block that the books have read. */
+async function chainReadTo(sql: Sql): Promise<Date | null | undefined> {
+  const [read] = await sql<{ to: Date | null }[]>`select read_to as to from books.checkpoints where source = 'chain'`
+  return read?.to
+}
+
 const show = reading({
   does: 'show the AUSD that must come back before a credited top-up is refunded, and the transfers of its wallet',
   usage: 'topups show <payment>',
   takes: 1,
-  read: async ({ words: [id = ''] }, { sql }) => {
-    const payment = await findTopup(sql, id)
-    const { state, wallet, paidMinor, currency, onchainMicro } = payment
-    const transfers = state === 'credited' ? await findTransfers(sql, payment) : []
-    const paid = paidMinor === null ? 'unknown amount' : moneyText(paidMinor, currency)
-    const lines = [
-      `${id}  ${payment.kind} ${state}, ${paid} paid, ${moneyText(onchainMicro, 'AUSD')} given to ${wallet}`,
-      ...transfers.map(
-        (one) => `  ${one.movedAt.toISOString()}  ${moneyText(one.ausdMicro, 'AUSD')} came back  ${nextOf(one, id)}`,
-      ),
-    ]
-    if (state === 'credited' && transfers.length === 0)
-      lines.push(`  nothing came back: ask the user to transfer the AUSD from ${wallet} to the treasury`)
-    return { text: lines.join('\n'), data: { payment, transfers }, ok: true }
-  },
+  read: ({ words: [id = ''] }, { sql }) => showTopup(sql, id),
 })
 
 const nameForm = /^0x[0-9a-f]{64}:[0-9]{1,9}$/i
