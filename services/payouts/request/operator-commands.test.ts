@@ -66,6 +66,15 @@ describe('a cash-out that an operator holds', () => {
     expect(await fixture.sent(id)).toContain('relay.return')
   })
 
+  test('is said to be released only if it was held', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    const id = ok!.payoutId
+    expect(await hold(id, 'released')).toEqual({ done: `${id} is not held, and is taking` })
+    await fixture.relayed('take', id)
+    await fixture.until(id, 'paid')
+    expect(await hold(id, 'released')).toEqual({ done: `${id} is not held, and is paid` })
+  })
+
   test('changes nothing by a repeated command, or by a late one that has not seen the newest', async () => {
     const { ok } = await fixture.create(fixture.request())
     const id = ok!.payoutId

@@ -20,6 +20,9 @@ async function holdCashout(context: Context, { payoutId, to, revision, by, reaso
     const cashout = await lockCashout(tx, payoutId)
     if (!cashout) return { refused: `there is no cash-out ${payoutId}` }
     const { state, heldByOperator, holdRevision, accountMark } = cashout
+    // A request to release that saw the newest hold found none; otherwise it is a retry.
+    if (to === 'released' && !heldByOperator && holdRevision === revision)
+      return { done: `${payoutId} is not held, and is ${state}` }
     if (heldByOperator === (to === 'held')) return { done: `${payoutId} is ${to}` }
     if (!unpaidStates.has(state))
       return { refused: `${payoutId} is ${state}: only a cash-out before its payout can be ${to}` }
