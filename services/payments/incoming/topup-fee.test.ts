@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { moneyText } from '#shared/money/text'
 import { feeChannels, type QuotedTopupFees } from '#shared/money/topup-fee'
 import { booksOf } from '../ledger/test-support'
 import { newWallet, openFixture } from '../test-support'
@@ -154,7 +155,7 @@ describe('the limits of a day count the AUSD of a top-up after its fee', () => {
     const id = await open(wallet)
     await pay(id, 'QRIS', { amount: 80_000 })
     await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('4888615 micro-AUSD')
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('4.888615 AUSD')
     await fixture.becomes(id, { state: 'paid' })
     expect(await usedOf(wallet)).toBe(4_888_615n)
   })
@@ -223,7 +224,7 @@ describe('a top-up with fees that an operator decides', () => {
     await fixture.becomes(id, { state: 'review', reason: 'amount_differs', feeMinor: 0n })
     expect(await booked(id)).toEqual({ 'provider_id IDR': 80_000n, 'suspense IDR': -80_000n })
     // Rp 80,000 less Rp 560.
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('4888615 micro-AUSD')
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('4.888615 AUSD')
     const row = await fixture.becomes(id, { state: 'paid', fiatMinor: 80_000n })
     expect(row).toMatchObject({ feeMinor: 560n, ausdMicro: 4_888_615n, promisedMicro: 6_153_846n })
     expect(await booked(id)).toMatchObject({ 'fees_earned IDR': -560n, 'exchange IDR': -79_440n })
@@ -233,7 +234,7 @@ describe('a top-up with fees that an operator decides', () => {
     const id = await paid('QRIS')
     await fixture.settle('credit', id, true)
     await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('6110769 micro-AUSD')
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('6.110769 AUSD')
     const row = await fixture.becomes(id, { state: 'paid' })
     expect(row).toMatchObject({ feeMinor: 700n, ausdMicro: 6_110_769n, promisedMicro: 6_153_846n })
   })
@@ -258,7 +259,7 @@ describe('a top-up with fees that an operator decides', () => {
       for (const refId of [id, `${id}.1`]) {
         await fixture.settle('credit', refId, true)
         await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
-        expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(`${ausdMicro} micro-AUSD`)
+        expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(moneyText(ausdMicro, 'AUSD'))
         await fixture.becomes(id, late)
       }
     },

@@ -311,7 +311,7 @@ describe('a frozen wallet', () => {
       for (const rate of ['90000', null]) {
         if (rate) fixture.present.set('USD/IDR', rate)
         else fixture.present.delete('USD/IDR')
-        expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 3076923 micro-AUSD')
+        expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 3.076923 AUSD')
         const { refSequence } = await fixture.becomes(id, { state: 'paid', ausdMicro: 6_153_846n })
         await fixture.settle('credit', `${id}.${refSequence}`, true)
         await fixture.becomes(id, { state: 'review', recoveredMicro: 3_076_923n })
@@ -322,7 +322,7 @@ describe('a frozen wallet', () => {
       const { wallet, id } = await halfCredited(20_000n)
       expect(await missingOf(wallet)).toBe(0n)
       expect((await fixture.walletRow(wallet))!.frozen).toBe(false)
-      expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 1846153 micro-AUSD')
+      expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 1.846153 AUSD')
       await fixture.becomes(id, { state: 'paid', onchainMicro: 1_846_153n })
     })
 
@@ -333,7 +333,7 @@ describe('a frozen wallet', () => {
       const [refundedMinor, owedMicro] = back
       const { wallet, id } = await halfCredited(refundedMinor)
       expect(await missingOf(wallet)).toBe(owedMicro)
-      expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 0 micro-AUSD')
+      expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 0.000000 AUSD')
       await fixture.becomes(id, { state: 'credited', reason: 'made_good', onchainMicro: 0n })
       expect(await missingOf(wallet)).toBe(owedMicro)
       expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
@@ -429,7 +429,7 @@ describe('a frozen wallet', () => {
       const clearing = String((await fixture.walletRow(wallet))!.clearedRevision)
       expect((await fixture.reclaim(wallet, '7')).ok!.refused).toContain('was cleared again: look again')
       expect((await fixture.reclaim(wallet, clearing)).ok!.done).toContain(
-        `owes 3076923 micro-AUSD again for ${paymentId}, and is frozen`,
+        `owes 3.076923 AUSD again for ${paymentId}, and is frozen`,
       )
       expect((await fixture.reclaim(wallet, clearing)).ok!.done).toContain('nothing of the latest clearing')
       expect([await missingOf(wallet), await waivedOf(paymentId)]).toEqual([3_076_923n, 0n])

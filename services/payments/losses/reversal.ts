@@ -2,6 +2,7 @@ import type { Tx } from '#platform/db/open'
 import { announce } from '#platform/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import { FreezeOrdered } from '#shared/messages/relay'
+import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { checkMaxMs, lostMicro } from '../decide'
 import { bookGivenUp } from '../ledger/book'
@@ -212,7 +213,7 @@ export async function reclaimCleared(
     const micro = sumMissing(owed)
     const paymentIds = [...new Set([...owed, ...doubted].map(({ paymentId }) => paymentId))]
     context.log.info({ wallet, paymentIds, micro: String(micro), by, reason }, 'clearing of wallet undone by operator')
-    const what = micro > 0n ? `owes ${micro} micro-AUSD again` : 'is in doubt again'
+    const what = micro > 0n ? `owes ${moneyText(micro, 'AUSD')} again` : 'is in doubt again'
     return {
       done: `${wallet} ${what} for ${paymentIds.join(', ')}, and is frozen; the order to the chain is in progress`,
     }

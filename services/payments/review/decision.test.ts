@@ -15,7 +15,7 @@ afterEach(async () => {
 describe('a payment in review that an operator credits', () => {
   test('counts for the paid amount, at the rate of its quote', async () => {
     const id = await differing('QRIS')
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('2461538 micro-AUSD')
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('2.461538 AUSD')
     await fixture.becomes(id, { state: 'paid', fiatMinor: 40_000n, promisedMicro: 3_076_923n })
     expect(await booked(id)).toMatchObject({ 'promises AUSD': -2_461_538n })
     await fixture.settle('credit', id)

@@ -24,7 +24,7 @@ describe('a credited top-up whose AUSD came back', () => {
   test('is refunded by the provider, and its wallet owes nothing', async () => {
     const id = await credited()
     const { ok } = await fixture.refundTopup(id, givenMicro)
-    expect(ok).toMatchObject({ done: `${id} is refunded to the payer: 50000 (IDR) as ordered-${id}_1` })
+    expect(ok).toMatchObject({ done: `${id} is refunded to the payer: Rp 50,000 as ordered-${id}_1` })
     await fixture.recheck()
     expect(await atProvider(id)).toMatchObject([{ amount: 50_000, status: 'PENDING' }])
     expect(await frozen(id)).toBe(false)
@@ -92,7 +92,7 @@ describe('a refund of a credited top-up is refused', () => {
   // guard: a credited top-up is refunded only after its AUSD came back
   test('security: if less came back than it gave', async () => {
     const id = await credited()
-    expect((await fixture.refundTopup(id, givenMicro - 1n)).ok!.refused).toContain(`${givenMicro} micro-AUSD`)
+    expect((await fixture.refundTopup(id, givenMicro - 1n)).ok!.refused).toContain('3.076923 AUSD')
     expect(await fixture.row(id)).toMatchObject({ state: 'credited' })
   })
 

@@ -1,5 +1,6 @@
 import type { TopupRefund } from '#shared/messages/payments'
 import type { ReadRequestOf } from '#shared/messages/topic'
+import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { reportedOf } from '../losses/follow'
 import { findWallet } from '../losses/refund.store'
@@ -41,7 +42,7 @@ export async function refundCredited(
     const ordered = await orderRefunds(tx, context, payment, [charge])
     if ('refused' in ordered) return ordered
     await countTransfers(tx, transfers, { paymentId, commandId: command })
-    const because = `${reason} (${back} micro-AUSD came back in ${transfers.join(', ')})`
+    const because = `${reason} (${moneyText(back, 'AUSD')} came back in ${transfers.join(', ')})`
     await insertResolution(tx, { commandId: command, paymentId, resolution: 'refund', decidedBy: by, reason: because })
     context.log.info({ paymentId, transfers, back, by }, 'credited top-up refunded by operator')
     return ordered

@@ -1,6 +1,7 @@
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { money } from '#shared/money/money'
+import { moneyText } from '#shared/money/text'
 import { type ProblemMeaning, ProviderBusy, type ProviderRefusal } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { receiveRefund, withRate } from '../incoming/receive'
@@ -61,7 +62,7 @@ export async function orderRefunds(
   }))
   await insertOrders(tx, orders)
   await takeStep(tx, context, payment, { next: 'refunding' })
-  const words = orders.map(({ minor, reference }) => `${minor} (${currency}) as ${reference}`)
+  const words = orders.map(({ minor, reference }) => `${moneyText(minor, currency)} as ${reference}`)
   return { done: `${id} is refunded to the payer: ${words.join(', ')}` }
 }
 

@@ -1,4 +1,5 @@
 import type { ChannelKind } from '#shared/messages/activity'
+import { moneyText } from '#shared/money/text'
 import type { Step } from '../decide'
 import { type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
 import { chargeFee } from '../price'
@@ -93,7 +94,8 @@ export function topupRefundFault(payment: ReviewFacts, backMicro: bigint): strin
   if (recoveredMicro > 0n) return 'covered an earlier reversal in part, which is not refunded'
   if (remainderFloor(payment) === 0n) return `has nothing left to refund in ${currency}`
   // guard: a credited top-up is refunded only after its AUSD came back
-  if (backMicro < onchainMicro) return `gave ${onchainMicro} micro-AUSD, of which ${backMicro} came back`
+  if (backMicro < onchainMicro)
+    return `gave ${moneyText(onchainMicro, 'AUSD')}, of which ${moneyText(backMicro, 'AUSD')} came back`
   return undefined
 }
 

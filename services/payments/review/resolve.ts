@@ -6,6 +6,7 @@ import { ChainRef } from '#shared/messages/chain'
 import { ReviewResolve } from '#shared/messages/payments'
 import { RateFind } from '#shared/messages/pricing'
 import type { ReadRequestOf } from '#shared/messages/topic'
+import { moneyText } from '#shared/money/text'
 import { ok } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 import { isLate } from '../decide'
@@ -156,7 +157,7 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
     },
   )
   if (moved?.onchainMicro === 0n) await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
-  return { done: `${payment.id}: ${onchainMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
+  return { done: `${payment.id}: ${moneyText(onchainMicro, 'AUSD')} ordered as ${refIdOf(moved!)}` }
 }
 
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>
