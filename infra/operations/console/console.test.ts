@@ -152,7 +152,9 @@ describe('the console with operations', () => {
     const end = await startOperations()
     const page = pageOf(await call('/console/live'))
     await page.hears('listening')
-    expect((await page.hears('overview')).data.unread).toContain('cannot read the rows: no rows here')
+    expect((await page.hears('overview')).data.unread).toContain(
+      'cannot read the rows: no rows here: see MetricsMissing',
+    )
     pay()
     expect((await page.hears('motion')).data).toMatchObject({ item: 'pay_1' })
 

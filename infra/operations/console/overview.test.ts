@@ -42,7 +42,7 @@ test('the overview names silent services and the parts that it could not read', 
   const seen = await told()
   await overview[Symbol.asyncDispose]()
   expect(seen.needs).toEqual(['payments does not respond: see ServiceDown'])
-  expect(seen.unread).toEqual(['cannot read the rows: no rows here'])
+  expect(seen.unread).toEqual(['cannot read the rows: no rows here: see MetricsMissing'])
   expect(seen.money).toBeUndefined()
   expect(seen.services.find(({ name }) => name === 'pricing')).toEqual({
     name: 'pricing',
@@ -56,7 +56,7 @@ test('the overview blames the bus, not the services, when the bus cannot be read
   const seen = await told()
   await overview[Symbol.asyncDispose]()
   expect(seen.needs).toEqual([])
-  expect(seen.unread).toContain('cannot read the bus: refused')
+  expect(seen.unread).toContain('cannot read the bus: refused: see ServicesUnreachable')
   expect(new Set(seen.services.map((one) => one.copies))).toEqual(new Set([null]))
 })
 

@@ -91,7 +91,7 @@ async function look(
   return {
     asOf: new Date(clock()).toISOString(),
     needs: needs.map(({ line }) => line),
-    unread,
+    unread: unread.map(({ line }) => line),
     services: processNames.map((name) => ({
       name,
       copies: onBus ? (onBus.copies[name] ?? 0) : null,

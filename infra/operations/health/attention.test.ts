@@ -58,9 +58,22 @@ const cases = [
     { promisedMicro: 6_000_000n },
     /exceeds treasury balance by 1\.000000 AUSD/,
   ],
-  ['an unreadable treasury', { treasury: { unknown: 'silent' } }, /cannot read the treasury: silent/],
+  [
+    'an unreadable treasury',
+    { treasury: { unknown: 'silent' } },
+    /cannot read the treasury: silent: see TreasuryUnreadable$/,
+  ],
   ['uncommitted rupiah below the threshold', { unpaidMinor: 1n }, /provider balance is low: Rp 999 uncommitted/],
-  ['an unreadable provider balance', { rupiah: { unknown: 'no key' } }, /cannot read the provider's balance: no/],
+  [
+    'an unreadable provider balance',
+    { rupiah: { unknown: 'no key' } },
+    /^cannot read the provider's balance: no key: see ProviderBalanceUnreadable$/,
+  ],
+  [
+    'an unreadable balance of a lane',
+    { coin: new Map([['0xab', { unknown: 'silent' }]]) },
+    /^cannot read the balance of lane 0xab: silent: see EndpointFails$/,
+  ],
   [
     'a pause',
     { paused: [{ what: 'payouts', since: new Date(0), by: 'sari', reason: 'ticket 7' }] },
@@ -139,7 +152,7 @@ const cases = [
     { unexplained: { count: 1, ausdMicro: '2500000', oldestMs: 9_000 } },
     /^unexplained AUSD in the treasury: 2\.500000 AUSD \(1 transfer\), oldest 9 s/,
   ],
-  ['an unreachable bus', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
+  ['an unreachable bus', { bus: { unknown: 'refused' } }, /^cannot read the bus: refused: see ServicesUnreachable$/],
   [
     'a stream that takes no message',
     bus({ heartbeats: [{ through: 'EVENTS', ageMs: 60_000, says: 'TIMEOUT' }] }),
@@ -198,15 +211,33 @@ test.each(cases)('status reports %s', (_, change, line) => {
   expect(lines[0]).toMatch(line)
 })
 
+const found = (change: object) => {
+  const { needs: known, unread } = attention({ ...fine, ...change } as SystemFacts, floors)
+  return [...unread, ...known]
+}
+
+test('rows that cannot be read are reported with steps, and no alert that they would show', () => {
+  const judged = attention({ unread: 'no rows', bus: fine.bus }, floors)
+  expect(needsText(judged)).toEqual([
+    'needs attention:',
+    '  cannot read the rows: no rows: see MetricsMissing',
+    'to do:',
+    expect.stringMatching(/^ {2}MetricsMissing: .*`dc logs --tail 50 postgres`\.$/),
+  ])
+})
+
 test('a case above proves every alert of the status, and no other alert is there', () => {
-  const named = cases.flatMap(([, change]) => attention({ ...fine, ...change } as SystemFacts, floors).needs)
+  const named = [
+    ...cases.flatMap(([, change]) => found(change)),
+    ...attention({ unread: '', bus: fine.bus }, floors).unread,
+  ]
   const wanted = alerts.filter(({ inStatus }) => inStatus).map(({ name }) => name)
   expect([...new Set<string>(named.map(({ alert }) => alert))].sort()).toEqual(wanted.toSorted())
 })
 
 test('every alert of the status has a command or steps, and the same steps are printed once', () => {
   for (const [, change] of cases)
-    for (const { line, steps } of attention({ ...fine, ...change } as SystemFacts, floors).needs) {
+    for (const { line, steps } of found(change)) {
       expect([line, steps !== undefined]).toEqual([line, !line.includes(': bun run ops ')])
       expect(steps ?? '').not.toContain('`bun run ops status`')
     }

@@ -39,7 +39,8 @@ export type Need = {
   readonly steps?: string
 }
 
-export type Attention = { readonly needs: readonly Need[]; readonly unread: readonly string[] }
+/** `unread` are the parts that could not be checked. */
+export type Attention = { readonly needs: readonly Need[]; readonly unread: readonly Need[] }
 
 /**
  * Returns a need with the first command of its alert. If that is no other command of operators, the need has the steps
@@ -57,8 +58,12 @@ function need(alert: StatusAlert, says: string, values: Readonly<Record<string, 
 
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {
   const bus = busNeeds(facts.bus, floors)
-  const unread = 'unknown' in facts.bus ? [`cannot read the bus: ${facts.bus.unknown}`] : []
-  if ('unread' in facts) return { needs: bus, unread: [`cannot read the rows: ${facts.unread}`, ...unread] }
+  const unread =
+    'unknown' in facts.bus ? [need('ServicesUnreachable', `cannot read the bus: ${facts.bus.unknown}`)] : []
+  if ('unread' in facts) {
+    const rows = need('MetricsMissing', `cannot read the rows: ${facts.unread}`)
+    return { needs: bus, unread: [rows, ...unread] }
+  }
   return {
     needs: [
       ...facts.paused.map((one) => need('Paused', pausedText(one), { what: one.what })),
@@ -95,11 +100,11 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
 }
 
 /** Returns the lines of `ops status`. */
-export const linesOf = ({ needs: found, unread }: Attention): string[] => [...unread, ...found.map(({ line }) => line)]
+export const linesOf = ({ needs: found, unread }: Attention): string[] => [...unread, ...found].map(({ line }) => line)
 
 /** Returns the steps for each alert that the lines name, as `<alert>: <steps>`. */
-export const stepsOf = ({ needs: found }: Attention): string[] => [
-  ...new Set(found.flatMap(({ alert, steps }) => (steps ? [`${alert}: ${steps}`] : []))),
+export const stepsOf = ({ needs: found, unread }: Attention): string[] => [
+  ...new Set([...unread, ...found].flatMap(({ alert, steps }) => (steps ? [`${alert}: ${steps}`] : []))),
 ]
 
 export const needs = (facts: SystemFacts | Unread, floors: Floors): string[] => linesOf(attention(facts, floors))
@@ -205,11 +210,13 @@ function coverNeeds(facts: SystemFacts, { lowMicro, lowMinor }: Floors): Need[] 
   return found
 }
 
-const externalUnread = ({ treasury, rupiah, coin }: SystemFacts): string[] => [
-  ...('unknown' in treasury ? [`cannot read the treasury: ${treasury.unknown}`] : []),
-  ...('unknown' in rupiah ? [`cannot read the provider's balance: ${rupiah.unknown}`] : []),
+const externalUnread = ({ treasury, rupiah, coin }: SystemFacts): Need[] => [
+  ...('unknown' in treasury ? [need('TreasuryUnreadable', `cannot read the treasury: ${treasury.unknown}`)] : []),
+  ...('unknown' in rupiah
+    ? [need('ProviderBalanceUnreadable', `cannot read the provider's balance: ${rupiah.unknown}`)]
+    : []),
   ...[...coin].flatMap(([address, has]) =>
-    'unknown' in has ? [`cannot read the balance of lane ${address}: ${has.unknown}`] : [],
+    'unknown' in has ? [need('EndpointFails', `cannot read the balance of lane ${address}: ${has.unknown}`)] : [],
   ),
 ]
 

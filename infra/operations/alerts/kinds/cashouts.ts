@@ -26,6 +26,7 @@ export const cashouts = {
     command: 'dc logs --tail 50 payouts',
     ends: 'the balance is read',
     access: ['host', 'provider'],
+    inStatus: true,
     log: ['provider balance unreadable, cash-outs refused'],
     rule: {
       summary: 'Provider balance not read for {{ $value | humanizeDuration }}',

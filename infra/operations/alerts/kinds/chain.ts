@@ -8,6 +8,7 @@ export const chain = {
     command: 'dc logs --since 10m chain-relayer',
     ends: 'fewer than half of its calls fail',
     access: ['host'],
+    inStatus: true,
     rule: {
       summary: '{{ $labels.endpoint }} fails {{ $value | humanizePercentage }} of its calls',
       expr: 'sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count{outcome="failed"}[5m])) / sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count[5m])) > 0.5',

@@ -86,6 +86,7 @@ export const payments = {
     command: 'dc logs --tail 50 chain-relayer',
     ends: 'the balance is read',
     access: ['host'],
+    inStatus: true,
     log: ['treasury unreadable, top-ups refused'],
     rule: {
       summary: 'Treasury balance not read for {{ $value | humanizeDuration }}',

@@ -33,6 +33,7 @@ export const services = {
     command: 'bus rtt',
     ends: 'the gateway reaches the other services',
     access: ['host'],
+    inStatus: true,
     rule: {
       summary: 'The gateway cannot reach the other services',
       expr: 'ausd_services_asked == 0',
@@ -63,6 +64,7 @@ export const services = {
     command: 'dc logs --tail 50 postgres',
     ends: 'the service reads its metrics again',
     access: ['host'],
+    inStatus: true,
     rule: {
       summary: '{{ $labels.service }} cannot read its metrics',
       expr: 'ausd_figures_up == 0',
