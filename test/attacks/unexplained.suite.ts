@@ -246,6 +246,8 @@ describe('a credited top-up that its user wants back', () => {
     expect(await refund(other.id, name)).toContain(`was used for ${topup.id}`)
     await entryIn(person, topup.id, 'accepted')
     expect((await giveBack(name)).told).toContain('was accepted as capital')
+    const reopened = await ops('reopen', name, '--reason', 'ticket 13', '--by', 'sari')
+    expect(reopened.told).toContain(`${topup.id} was refunded because`)
     expect((await operate(stack, 'wallets', 'list')).said).not.toContain(person.wallet)
   })
 })

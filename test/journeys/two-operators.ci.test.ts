@@ -184,7 +184,6 @@ describe('above the sum', () => {
     await entryIn(person, id, 'refunded')
   })
 
-  // guard: a second operator approves what was shown
   test('security: what is proposed again after an operator looked is not approved unseen', async () => {
     const id = await inReview('100000')
     const command = idIn((await refund('alice', id)).said)

@@ -49,6 +49,8 @@ const notSimulated: Readonly<Record<string, readonly string[]>> = {
     'countOrders',
     'countRequest',
     'insertOrders',
+    'countTransfers',
+    'findCountedElsewhere',
     'insertResolution',
     'lastResolution',
     'uncountRequest',

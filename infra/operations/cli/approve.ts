@@ -34,8 +34,18 @@ export const shown = ({ verb, target, line, by, reason, terms, proposedAt, until
     .join('\n')
 
 /** Returns a short hash of what was proposed. A command may be proposed again, with another sum, after somebody looked at it. */
-const codeOf = ({ request, terms, signature }: Pick<Proposal, 'request' | 'terms' | 'signature'>): string =>
+export const codeOf = ({ request, terms, signature }: Pick<Proposal, 'request' | 'terms' | 'signature'>): string =>
   new Bun.CryptoHasher('sha256').update(orderedJson({ request, terms, signature })).digest('hex').slice(0, 12)
+
+/** Returns why the operator who gives this code has not seen what is proposed now. */
+export function unseenFault(proposal: Proposal, code: string | undefined): string | undefined {
+  const { command } = proposal
+  if (code === undefined) return `look at it first: bun run ops approve ${command} prints the code that --apply needs`
+  // guard: a second operator approves what was shown
+  return code === codeOf(proposal)
+    ? undefined
+    : `${command} was proposed again since ${code} was shown: look at it again`
+}
 
 async function withProposal(id: string): Promise<Proposal> {
   await using operator = openOperator()
@@ -76,13 +86,8 @@ export const approveAmong = (verbs: () => ReadonlyMap<string, Verb>): Verb => ({
     if (!verb?.approve) throw new Error(`this version has no command ${proposal.verb}`)
     if (operatorSigner()?.name === proposal.by)
       throw new Error(`${proposal.by} proposed it: another operator must approve it`)
-    // guard: a second operator approves what was shown
-    if (code !== codeOf(proposal))
-      throw new Error(
-        code === undefined
-          ? `look at it first: bun run ops approve ${rest[0]} prints the code that --apply needs`
-          : `${rest[0]} was proposed again since ${code} was shown: look at it again`,
-      )
+    const unseen = unseenFault(proposal, code)
+    if (unseen) throw new Error(unseen)
     say(shown(proposal))
     return verb.approve(proposal, say)
   },

@@ -14,7 +14,7 @@ function dayFault(day: string): string | undefined {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
   if (!isDay) return `${day} is not a day such as 2026-11-20`
   // A released day is not guarded, so a mistyped one would let a later jump pass.
-  return at > Date.now() ? `${day} has not begun: no rate of it can have jumped` : undefined
+  return new Date(at) > new Date() ? `${day} has not begun: no rate of it can have jumped` : undefined
 }
 
 const release = changing({
