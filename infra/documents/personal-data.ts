@@ -168,6 +168,7 @@ export const personalData: readonly Personal[] = [
       'payments.resolutions.reason',
       'books.breaks.reason',
       'ops.commands.reason',
+      'ops.outcomes.reason',
       'chain_relayer.giveback_request.reason',
       '*:by',
       '*:reason',

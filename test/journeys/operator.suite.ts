@@ -77,7 +77,7 @@ describe('while an operator has paused', () => {
       expect((await ops('resume', what, ...because)).said).toContain('(already done by sari, ')
       expect((await told(what)).status).toBe(200)
       const commands = await sql`
-        select verb, asked_by, reason, outcome from ops.commands d
+        select verb, d.asked_by, d.reason, outcome from ops.commands d
         left join ops.outcomes o on o.command_id = d.id where target = ${what} order by asked_at`
       expect([...commands]).toEqual([
         { verb: 'pause', asked_by: 'sari', reason: 'ticket 12', outcome: 'done' },

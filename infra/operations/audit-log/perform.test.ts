@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { type AuditedCommand, type Awaited, perform } from '#infra/operations/audit-log/perform'
 import type { CommandReply } from '#infra/operations/audit-log/signed-outcome'
+import { readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { Unavailable } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -46,6 +47,17 @@ test('a repeated command takes effect once and reports who ran it first', async 
     earlier: { by: 'sari', reason: 'ticket 12' },
   })
   expect(service.asked).toHaveLength(1)
+})
+
+test('security: a command that was refused and then done is recorded under the operator who had it done', async () => {
+  await perform({ sql }, command('z'), serviceThatSays({ refused: 'not yet' }).ask)
+  const dewi = { by: 'dewi', reason: 'ticket 13' }
+  await perform({ sql }, command('z', dewi), serviceThatSays({ done: 'the freeze is lifted' }).ask)
+  const again = await perform({ sql }, command('z'), serviceThatSays({ done: 'unasked' }).ask)
+  expect(again).toMatchObject({ done: 'the freeze is lifted', earlier: dewi })
+  expect(await readOperatorCommands(sql, 'z')).toMatchObject([
+    { by: 'sari', reason: 'ticket 12', outcome: 'done', doneBy: 'dewi', doneReason: 'ticket 13' },
+  ])
 })
 
 test('another target, cause or command is a new request', async () => {

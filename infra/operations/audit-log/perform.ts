@@ -62,7 +62,7 @@ export async function perform(
   if ('awaited' in outcome) return { id: recorded.id, ...outcome }
   const reply =
     approving && 'done' in outcome ? { done: `${outcome.done}; approved by ${signing.signer.name}` } : outcome
-  await conclude(sql, recorded.id, reply)
+  await conclude(sql, recorded.id, reply, command)
   return { id: recorded.id, ...reply }
 }
 
@@ -99,16 +99,22 @@ async function record(sql: Sql, command: AuditedCommand): Promise<RecordedComman
 
 async function find(sql: Sql, { verb, target, cause }: AuditedCommand): Promise<RecordedCommand | undefined> {
   const [recorded] = await sql<RecordedCommand[]>`
-    select d.id, d.asked_by as "askedBy", d.asked_at as "askedAt", d.reason, o.said
+    select d.id, coalesce(o.asked_by, d.asked_by) as "askedBy", coalesce(o.recorded_at, d.asked_at) as "askedAt",
+      coalesce(o.reason, d.reason) as reason, o.said
     from ops.commands d left join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
     where d.verb = ${verb} and d.target = ${target} and d.cause = ${cause}`
   return recorded
 }
 
-/** Records an outcome of a command. */
-export async function conclude(sql: Sql, id: string, outcome: CommandReply): Promise<void> {
+/** Records an outcome of a command, with the operator who asked for it: another one may have asked first, and been refused. */
+export async function conclude(
+  sql: Sql,
+  id: string,
+  outcome: CommandReply,
+  { by, reason }: Pick<AuditedCommand, 'by' | 'reason'>,
+): Promise<void> {
   const [word, said] = 'done' in outcome ? ['done', outcome.done] : ['refused', outcome.refused]
   await sql`
-    insert into ops.outcomes (command_id, outcome, said) values (${id}, ${word}, ${said})
+    insert into ops.outcomes (command_id, outcome, said, asked_by, reason) values (${id}, ${word}, ${said}, ${by}, ${reason})
     on conflict do nothing`
 }

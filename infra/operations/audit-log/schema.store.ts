@@ -60,6 +60,9 @@ export const outcomes = schema.table(
     /** A refused command can be repeated, a done one cannot. */
     outcome: text('outcome', { enum: ['done', 'refused'] }).notNull(),
     said: text('said').notNull(),
+    /** Operator who asked for this outcome, and why: not always the first one. Null in rows from before these columns. */
+    askedBy: text('asked_by'),
+    reason: text('reason'),
     recordedAt: at('recorded_at').notNull().defaultNow(),
   },
   (table) => [

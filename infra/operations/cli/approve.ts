@@ -101,7 +101,7 @@ export const withdraw = changing({
   faultIn,
   change: async ({ words: [id = ''], reason, by }, { sql }) => {
     const { verb, target } = await openProposal(sql, id)
-    await conclude(sql, id, { refused: `withdrawn by ${by}: ${reason}` })
+    await conclude(sql, id, { refused: `withdrawn by ${by}: ${reason}` }, { by, reason })
     return [{ id, done: `${verb} ${target} is withdrawn` }]
   },
 })

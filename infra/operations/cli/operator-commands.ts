@@ -13,6 +13,9 @@ export type ListedCommand = {
   reason: string
   outcome: 'done' | 'refused' | null
   said: string | null
+  /** Operator who asked for this outcome, and why, unless that is the first one. */
+  doneBy: string | null
+  doneReason: string | null
   /** End of the proposal that waits for a second operator. */
   waitsUntil: Date | null
 }
@@ -33,9 +36,10 @@ export const operatorCommands = reading({
 })
 
 export const readOperatorCommands = (sql: Sql, target?: string) => sql<ListedCommand[]>`
-  select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said, p.until as "waitsUntil"
+  select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said,
+    nullif(o.asked_by, d.asked_by) as "doneBy", nullif(o.reason, d.reason) as "doneReason", p.until as "waitsUntil"
   from ops.commands d left join lateral (
-    select outcome, said from ops.outcomes where command_id = d.id order by id desc limit 1
+    select outcome, said, asked_by, reason from ops.outcomes where command_id = d.id order by id desc limit 1
   ) o on true
   left join (${latestProposals(sql)}) p on p.command = d.id and p."isOpen"
   where ${target ?? null}::text is null or d.target = ${target ?? null}
@@ -48,10 +52,15 @@ function endOf({
   id,
   outcome,
   said,
+  doneBy,
+  doneReason,
   waitsUntil,
-}: Pick<ListedCommand, 'id' | 'outcome' | 'said' | 'waitsUntil'>): string {
+}: Pick<ListedCommand, 'id' | 'outcome' | 'said' | 'doneBy' | 'doneReason' | 'waitsUntil'>): string {
   if (waitsUntil) return `waits for a second operator until ${waitsUntil.toISOString()}: bun run ops approve ${id}`
-  return outcome ? `${outcome}: ${said}` : 'outcome unknown: run the same command again'
+  // A withdrawal says itself by whom.
+  const isOther = outcome === 'done' && (doneBy !== null || doneReason !== null)
+  const other = isOther ? ` (asked again${doneBy ? ` by ${doneBy}` : ''}${doneReason ? `: ${doneReason}` : ''})` : ''
+  return outcome ? `${outcome}: ${said}${other}` : 'outcome unknown: run the same command again'
 }
 
 const proposedOf = (proposals: readonly Proposal[]) => ({
