@@ -76,21 +76,47 @@ export async function sumAlone(
   return byOperator > toBeneficiary ? byOperator : toBeneficiary
 }
 
-/** Records an approval, which counts from now on. Returns false if it counts already. */
-export async function recordApproval(tx: Tx, table: ApprovalTable, row: ApprovalRow): Promise<boolean> {
-  const inserted = await tx.insert(table).values(row).onConflictDoNothing().returning({ hash: table.hash })
-  if (inserted.length > 0 || (await isApproved(tx, table, row.command, row.hash))) return inserted.length > 0
-  // Its service refused the command before, and may carry it out now.
-  await tx
+/** A time after every earlier one of the row, so that each attempt has its own. */
+const nextTime = (table: ApprovalTable) => sql`greatest(now(), ${table.approvedAt} + interval '1 millisecond')`
+
+/** As `isApproved`, and notes another attempt: an earlier one that is refused from now on no longer takes the count back. */
+export async function noteRepeat(db: Db, table: ApprovalTable, command: string, hash: string): Promise<boolean> {
+  const noted = await db
     .update(table)
-    .set({ counts: true, approvedAt: sql`now()` })
-    .where(isRow(table, row.command, row.hash))
-  return true
+    .set({ approvedAt: nextTime(table) })
+    .where(and(isRow(table, command, hash), table.counts))
+    .returning({ hash: table.hash })
+  return noted.length > 0
 }
 
-/** Stops counting a command that its service refused. */
-export const discount = (db: Db, table: ApprovalTable, command: string, hash: string) =>
+/** Records an approval, which counts from now on. Returns the time of this attempt, or undefined if it counts already. */
+export async function recordApproval(
+  tx: Tx,
+  { table, isInsertOnly }: { readonly table: ApprovalTable; readonly isInsertOnly?: boolean },
+  row: ApprovalRow,
+): Promise<Date | undefined> {
+  const [inserted] = await tx.insert(table).values(row).onConflictDoNothing().returning({ at: table.approvedAt })
+  if (inserted) return inserted.at
+  if (isInsertOnly || (await noteRepeat(tx, table, row.command, row.hash))) return undefined
+  // Its service refused the command before, and may carry it out now.
+  const [again] = await tx
+    .update(table)
+    .set({ counts: true, approvedAt: nextTime(table) })
+    .where(isRow(table, row.command, row.hash))
+    .returning({ at: table.approvedAt })
+  return again?.at
+}
+
+/** Stops counting a command that its service refused, unless another attempt has been made since. */
+export const discount = (db: Db, table: ApprovalTable, { command, hash, at }: Attempt) =>
   db
     .update(table)
     .set({ counts: false })
-    .where(isRow(table, command, hash))
+    .where(
+      and(
+        isRow(table, command, hash),
+        // guard: what was given counts, whatever another attempt is told
+        eq(table.approvedAt, at),
+      ),
+    )
+export type Attempt = { readonly command: string; readonly hash: string; readonly at: Date }

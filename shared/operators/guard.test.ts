@@ -239,7 +239,6 @@ describe('small commands do not add up to a large one:', () => {
     expect(await give(request(), 'alice')).toEqual({ done: 'given' })
   })
 
-  // guard: what was given counts, whatever a repeat of its command is told
   test('security: those that were given also count if their repeat is refused', async () => {
     const asked = request()
     const { terms } = (await send(asked)).unsigned!
@@ -260,6 +259,31 @@ describe('small commands do not add up to a large one:', () => {
     expect(await send(signed)).toEqual({ refused: 'try again later' })
     refuses = undefined
     expect(await send(signed)).toEqual({ done: 'given' })
+    worth = gives(51, 2)
+    expect(await give(request('alice', 2), 'alice')).toMatchObject({ unsigned: { operators: 2 } })
+  })
+
+  // guard: what was given counts, whatever another attempt is told
+  test('security: those that were given also count if another attempt at the same time is refused in the end', async () => {
+    const asked = request()
+    const { terms } = (await send(asked)).unsigned!
+    const signed = { ...asked, approval: { terms, signatures: [await sign('alice', asked, terms)] } }
+    const begun = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const slow = handler(
+      Give,
+      async () => {
+        begun.resolve()
+        await goOn.promise
+        return ok({ refused: 'try again later' })
+      },
+      async () => worth,
+    )
+    const refused = send(signed, slow)
+    await begun.promise
+    expect(await send(signed)).toEqual({ done: 'given' })
+    goOn.resolve()
+    expect(await refused).toEqual({ refused: 'try again later' })
     worth = gives(51, 2)
     expect(await give(request('alice', 2), 'alice')).toMatchObject({ unsigned: { operators: 2 } })
   })

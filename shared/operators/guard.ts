@@ -12,9 +12,11 @@ import {
 import type { Question } from '#shared/messages/topic'
 import {
   type ApprovalTable,
+  type Attempt,
   discount,
   isApproved,
   lockApprovals,
+  noteRepeat,
   recordApproval,
   sumAlone,
 } from '#shared/operators/approval.store'
@@ -72,8 +74,7 @@ async function answerGuarded(guard: CommandGuard, { question, answer, worth }: C
   const permission = await permit(guard, asked)
   if ('refused' in permission) return ok(permission)
   const answered = await answer(request)
-  // guard: what was given counts, whatever a repeat of its command is told
-  if (permission.isFirst && isRefused(answered)) await forget(guard, bare.command, permission.hash)
+  if (permission.first && isRefused(answered)) await forget(guard, permission.first)
   return answered
 }
 
@@ -94,11 +95,8 @@ type Asked = {
   readonly worth: () => Promise<Worth>
 }
 
-/** A refusal, or permission. `isFirst`: this request's approval was recorded, and none of the same command before. */
-type Verdict =
-  | Extract<Outcome, { refused: string }>
-  | { readonly isFirst: false }
-  | { readonly isFirst: true; readonly hash: string }
+/** A refusal, or permission. `first`: the attempt that made the approval count. */
+type Verdict = Extract<Outcome, { refused: string }> | { readonly first?: Attempt }
 
 async function permit(guard: CommandGuard, asked: Asked): Promise<Verdict> {
   const { question, bare, approval } = asked
@@ -113,7 +111,7 @@ async function permit(guard: CommandGuard, asked: Asked): Promise<Verdict> {
   const { approvals } = guard
   if (approvals && signed && hash && (await isKnown(approvals, bare.command, hash))) {
     const permission = mayPerform({ by: bare.by, worth: worthIn(signed.terms), aloneMicro: 0n, signed }, rules)
-    return 'refused' in permission ? permission : { isFirst: false }
+    return 'refused' in permission ? permission : {}
   }
   const worth = await asked.worth()
   const decide = (aloneMicro: bigint) => mayPerform({ by: bare.by, worth, aloneMicro, signed }, rules)
@@ -127,31 +125,33 @@ async function permit(guard: CommandGuard, asked: Asked): Promise<Verdict> {
     const permission = decide(aloneMicro)
     if (!('may' in permission) || !hash) return verdictOf(permission, worth, nowMs)
     const second = signed?.signatures[1]?.by ?? null
-    const isFirst = await recordApproval(tx, approvals.table, {
+    const at = await recordApproval(tx, approvals, {
       ...request,
       hash,
       second,
       beneficiary: worth.to,
       micro: worth.micro,
     })
-    return isFirst ? { isFirst, hash } : { isFirst }
+    return at ? { first: { command: id, hash, at } } : {}
   })
 }
 
-const isKnown = ({ database, table }: Approvals, command: string, hash: string) =>
-  database.read((db) => isApproved(db, table, command, hash))
+const isKnown = ({ database, table, isInsertOnly }: Approvals, command: string, hash: string) =>
+  isInsertOnly
+    ? database.read((db) => isApproved(db, table, command, hash))
+    : database.run((db) => noteRepeat(db, table, command, hash))
 
 const worthIn = ({ micro, to, seen }: Terms): Worth => ({ micro: micro === null ? null : BigInt(micro), to, seen })
 
 function verdictOf(permission: Permission, worth: Worth, nowMs: number): Verdict {
-  if ('may' in permission) return { isFirst: false }
+  if ('may' in permission) return {}
   if ('refused' in permission) return permission
   const { needs } = permission
   const who = needs === 2 ? 'two operators must sign it' : 'an operator must sign it'
   return { refused: `it ${givesText(worth)}: ${who}`, unsigned: { terms: termsOf(worth, nowMs), operators: needs } }
 }
 
-async function forget({ approvals }: CommandGuard, command: string, hash: string): Promise<void> {
+async function forget({ approvals }: CommandGuard, attempt: Attempt): Promise<void> {
   if (!approvals || approvals.isInsertOnly) return
-  await approvals.database.run((db) => discount(db, approvals.table, command, hash))
+  await approvals.database.run((db) => discount(db, approvals.table, attempt))
 }
