@@ -134,8 +134,8 @@ export async function returned(
   const command = { verb, target, cause: `request ${number}`, reason, by }
   return perform(operator, command, async (id) => {
     if (!(await request())) {
-      // guard: AUSD against which a top-up was refunded is not returned
       const refused = await refundFault(sql, target)
+      // guard: AUSD against which a top-up was refunded is not returned
       if (refused) return { refused }
       const order = { command: id, by, reason, ...transfer }
       const outcome = await askOutcome(operator, GivebackOrder, order)
@@ -211,9 +211,10 @@ export async function accepted(operator: Signing, item: string, because: Because
   const { count, standing } = await acceptancesOf(operator.sql, item)
   const command = { verb: 'unexplained accept', target: item, cause: `acceptance ${count + (standing > 0 ? 0 : 1)}` }
   const work = async (): Promise<CommandReply> => {
-    // guard: AUSD whose return was requested is not accepted
     const refused = await returnFault(operator.sql, item)
-    return refused ? { refused } : outcomeOfBooking(because, book, `${item} booked as capital`)
+    // guard: AUSD whose return was requested is not accepted
+    if (refused) return { refused }
+    return outcomeOfBooking(because, book, `${item} booked as capital`)
   }
   const worth = () => acceptedWorth(operator.sql, item)
   return perform(operator, { ...command, ...because }, (id) =>
@@ -226,9 +227,10 @@ export async function reopened(operator: Signing, item: string, because: Because
   const { count } = await acceptancesOf(operator.sql, item)
   const command = { verb: 'unexplained reopen', target: item, cause: `acceptance ${count}` }
   const work = async (): Promise<CommandReply> => {
-    // guard: AUSD against which a top-up was refunded is not returned
     const refused = await refundFault(operator.sql, item)
-    return refused ? { refused } : outcomeOfBooking(because, book, `${item} is unexplained again`)
+    // guard: AUSD against which a top-up was refunded is not returned
+    if (refused) return { refused }
+    return outcomeOfBooking(because, book, `${item} is unexplained again`)
   }
   return perform(operator, { ...command, ...because }, (id) =>
     performHere(operator, ItemReopen, { command: id, ...because, item }, { work, worth: async () => nothing }),

@@ -95,11 +95,11 @@ const setRefusal = (context: Context, { of, to, revision, by, reason }: Request)
 async function accountFault(context: Context, { of, to }: Request): Promise<{ refused: string } | undefined> {
   if (to !== 'refused' || !('channelCode' in of)) return undefined
   const listed = await findListed(context.channels, of.channelCode)
-  // guard: a bank account that an operator refuses is one that we pay
   const fault = listed && checkAccount(of, listed.channel, context.accountLengths)
-  if (!fault) return undefined
   const is = fault === 'bank_unknown' ? 'is no bank that we pay to' : 'has no account number of this length'
-  return { refused: `${of.channelCode} ${is}: nothing is refused` }
+  // guard: a bank account that an operator refuses is one that we pay
+  if (fault) return { refused: `${of.channelCode} ${is}: nothing is refused` }
+  return undefined
 }
 
 const findAccount = (context: Context, of: Named) =>
