@@ -8,11 +8,11 @@ import { waitUntil } from '#infra/local/wait'
 import { type Engine, type Ran, run } from './engine'
 import { type ExternalParts, openOutside } from './external'
 import { expecting } from './report'
-import { textBlocks } from './runbook-text'
+import { blockOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
 export const publicUrl = 'http://127.0.0.1:3000'
-const [, functions = ''] = textBlocks('deploy', 'Deploy to the test chain')
+const functions = blockOf('functions')
 
 export type RehearsedDeployment = {
   readonly dir: string

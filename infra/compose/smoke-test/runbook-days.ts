@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
 import { hex, type RehearsedDeployment, ready, says } from './deployment'
 import { expecting, step } from './report'
-import { textBlocks } from './runbook-text'
+import { blockOf } from './runbook-text'
 
 const commandsOfADay: readonly string[] = [
   'bus kv get rates accepted.usd-idr --raw',
@@ -29,6 +29,12 @@ const commandsOfADay: readonly string[] = [
   'oper infra/operations/cli/main.ts review list',
   'oper infra/operations/cli/main.ts unexplained list',
   'oper infra/operations/cli/main.ts reconcile',
+  'oper infra/operations/cli/main.ts find --from 2026-11-24T02:00Z',
+  'oper infra/operations/cli/main.ts report --day <date> --csv',
+  'oper infra/operations/cli/main.ts accounts list',
+  'oper infra/operations/cli/main.ts persons list',
+  'oper infra/operations/cli/main.ts commands',
+  'oper infra/operations/cli/main.ts access',
   'dc exec indexer-reader bun services/indexer-reader/rebuild.ts',
   'dc run --rm provision',
   'dc run --rm migrate',
@@ -46,11 +52,11 @@ const filled = (command: string): string =>
     .replace('<stream>', 'EVENTS')
 
 const operator = (backup = 'none', since = 'none') =>
-  (textBlocks('restore', 'Restore')[0] ?? '').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
+  blockOf('operator').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
 
 export async function firstPerson({ dir, shell, controls }: RehearsedDeployment): Promise<void> {
   await step('runbook: first user, first top-up', async () => {
-    const [block = ''] = textBlocks('deploy', '9. First user, first top-up')
+    const block = blockOf('firstUser')
     const walletKey = generatePrivateKey()
     wallets[0] = privateKeyToAddress(walletKey)
     const [head = '', lines = ''] = block.replace('0x…', walletKey).trim().split(/\n\n/)
@@ -81,8 +87,7 @@ export async function changes({ shell, env }: RehearsedDeployment): Promise<void
       return 'up, and ready'
     })
   const probe = (token: string, id: string) => async () => {
-    const [, , block = ''] = textBlocks('deploy', '8. Start')
-    await says(shell(block.replace('probe-1', id), { TOKEN: token }), /recorded/)
+    await says(shell(blockOf('probe').replace('probe-1', id), { TOKEN: token }), /recorded/)
   }
   const token = hex()
   await up(
@@ -119,9 +124,7 @@ export async function everyDay({ shell }: RehearsedDeployment): Promise<void> {
 
 export async function restore({ shell }: RehearsedDeployment): Promise<void> {
   await step('runbook: restore', async () => {
-    const [backup = ''] = textBlocks('restore', 'Backup')
-    const [, put = ''] = textBlocks('restore', 'Restore')
-    await says(shell(`${operator()}\n${backup}`))
+    await says(shell(`${operator()}\n${blockOf('backup')}`))
     const { text: name } = await shell('ls -t base-*.tar | head -1')
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''
     const inShell = (lines: string) => shell(`${operator(name.trim(), since)}\n${lines}`)
@@ -129,7 +132,7 @@ export async function restore({ shell }: RehearsedDeployment): Promise<void> {
     const { text: running } = await inShell('dc ps')
     expecting(!/payments|operations/.test(running), `something still writes: ${running}`)
     await says(inShell(`tar --force-local -xOf "$BACKUP" backup_label | grep 'START TIME'`), /START TIME/)
-    await says(inShell(put))
+    await says(inShell(blockOf('restoreFiles')))
     await waitUntil(
       'Postgres',
       async () => /ready to accept connections/.test((await inShell('dc logs --tail 20 postgres')).text),

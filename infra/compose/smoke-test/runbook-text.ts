@@ -15,3 +15,28 @@ export function textBlocks(page: 'deploy' | 'restore', heading: string): string[
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
 }
+
+/** Blocks that the rehearsal runs, each by its heading and by words that no other block below the heading has. */
+const blocks = {
+  functions: ['deploy', 'Deploy to the test chain', 'dc() {'],
+  keys: ['deploy', '5. Keys', '# TREASURY_KEY'],
+  secretFiles: ['deploy', '5. Keys', 'compose/secrets.yaml'],
+  contracts: ['deploy', '7. Contracts', 'infra/deploy/main.ts --dry-run'],
+  start: ['deploy', '8. Start', 'dc up -d --build'],
+  seen: ['deploy', '8. Start', 'curl -s $PUBLIC_URL/ready'],
+  probe: ['deploy', '8. Start', 'webhook-id: probe-1'],
+  firstUser: ['deploy', '9. First user, first top-up', 'export SESSION='],
+  backup: ['restore', 'Backup', 'pg_basebackup'],
+  operator: ['restore', 'Restore', 'oper() {'],
+  restoreFiles: ['restore', 'Restore', 'tar -x -C docker'],
+} as const
+export type RunbookBlock = keyof typeof blocks
+export const runbookBlocks = Object.keys(blocks) as RunbookBlock[]
+
+export function blockOf(name: RunbookBlock): string {
+  const [page, heading, words] = blocks[name]
+  const [found, another] = textBlocks(page, heading).filter((block) => block.includes(words))
+  if (found === undefined || another !== undefined)
+    throw new Error(`${found === undefined ? 'no block' : 'more than one block'} below "${heading}" has ${words}`)
+  return found
+}

@@ -6,7 +6,7 @@ import type { Engine } from './engine'
 import { provideTools } from './images'
 import { expecting, step } from './report'
 import { changes, everyDay, firstPerson, restore } from './runbook-days'
-import { textBlocks } from './runbook-text'
+import { blockOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
 // Runs the shell blocks of the runbook, from an empty env file to a restore.
@@ -38,11 +38,12 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
     for (const name of named) expecting(text.includes(name), `${name} is not named: ${text}`)
     return `${named.join(', ')}`
   })
-  const [, deploy = ''] = textBlocks('deploy', '7. Contracts')
   await step(
     'runbook: contracts are deployed',
     async () => {
-      const lines = deploy.replace(/^read -rs ADMIN_KEY && /m, '').split('\n')
+      const lines = blockOf('contracts')
+        .replace(/^read -rs ADMIN_KEY && /m, '')
+        .split('\n')
       const [key = '', dry = '', ...rest] = lines
       const first = await shell(`${key}\n${dry}`, { ADMIN_KEY: adminKey })
       expecting(
@@ -58,8 +59,11 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
   )
   await step('runbook: secrets as files', async () => {
     const before = new Map(env)
-    const [keys = '', withFiles = ''] = textBlocks('deploy', '5. Keys')
-    await says(shell(`${keys}\ninstall -d -m 0700 -o 1000 secrets`), /^0x[0-9a-f]{64}\nk1:\S{44}\n[0-9a-f]{48}\n/)
+    const withFiles = blockOf('secretFiles')
+    await says(
+      shell(`${blockOf('keys')}\ninstall -d -m 0700 -o 1000 secrets`),
+      /^0x[0-9a-f]{64}\nk1:\S{44}\n[0-9a-f]{48}\n/,
+    )
     env.set('SECRETS_DIR', fillSecrets(join(infra, 'secrets'), env))
     const started = await shell(`${withFiles}\ndc config --quiet\ndc up -d --build`)
     const well = started.code === 0 && (await ready().then(() => true))
@@ -73,18 +77,17 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
   await step(
     'runbook: start',
     async () => {
-      const [start = '', seen = '', probe = ''] = textBlocks('deploy', '8. Start')
       await provideTools(engine)
-      const started = await shell(start)
+      const started = await shell(blockOf('start'))
       if (started.code !== 0) {
         const { text } = await shell('dc logs --no-log-prefix --tail 20 settings')
         expecting(false, `${started.text.slice(-500)}\n${text}`)
       }
       await ready()
-      const text = await says(shell(seen), /"status":"ready"/, /payments/, /WEBHOOKS/)
+      const text = await says(shell(blockOf('seen')), /"status":"ready"/, /payments/, /WEBHOOKS/)
       for (const name of ['gateway', 'operations', 'indexer-reader']) expecting(text.includes(name), name)
       const token = { TOKEN: env.get('PAYMENTS_CALLBACK_TOKENS_ID')! }
-      await says(shell(`${probe}\n${probe}`, token), /recorded/, /duplicate/)
+      await says(shell(`${blockOf('probe')}\n${blockOf('probe')}`, token), /recorded/, /duplicate/)
       await says(shell('bus stream subjects WEBHOOKS'), /webhooks\.payments\.ID\./)
       return 'ready, all figures there, a webhook is recorded once'
     },
