@@ -251,6 +251,11 @@ export async function openFixture() {
     settle,
     sandbox,
     alarms,
+    /** Returns the lines of the alarms about a payment. */
+    alarmsOf: (id: string) =>
+      alarms
+        .filter(({ paymentId, cause }) => paymentId === id || String(cause).startsWith(`${id}:`))
+        .map(({ msg }) => msg),
     listing,
     topup: answerOf(answerTopups(context)),
     topupWithin: (topupLimits: Context['topupLimits']) => answerOf(answerTopups({ ...context, topupLimits })),

@@ -134,6 +134,7 @@ describe("the provider's list of transactions", () => {
     await fixture.list()
     const anomalies = (await fixture.anomalies()).slice(before)
     expect(anomalies.map(({ kind }) => kind)).toEqual(['money_unmatched'])
+    expect(fixture.alarms.filter(({ msg }) => msg === 'charge does not match any payment')).toHaveLength(1)
   })
 
   test.each([

@@ -153,6 +153,7 @@ describe('a paid top-up', () => {
     expect((await fixture.row(id))!.overpaidMinor).toBe(50_000n)
     await fixture.settle('credit', id)
     expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'paid_twice' })
+    expect(fixture.alarmsOf(id)).toContain('payment paid twice')
     expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit', 'payments.review'])
     expect(await fixture.anomalies()).toContainEqual(
       expect.objectContaining({ kind: 'paid_twice', paymentId: id, amountMinor: 50_000n }),
@@ -245,6 +246,7 @@ describe('money after the end of its checkout', () => {
     fixture.present.delete('USD/IDR')
     await pay(id, 'QRIS')
     await fixture.becomes(id, { reason: 'awaiting_rate' })
+    expect(fixture.alarmsOf(id)).toContain('late payment has no exchange rate yet')
     await fixture.recheck()
     expect(await fixture.row(id)).toMatchObject({ state: 'expired', reason: 'awaiting_rate' })
     fixture.time.aheadMs = 21 * 3_600_000

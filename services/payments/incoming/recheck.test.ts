@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readWindow } from '#shared/provider/listing'
-import { lockPayment } from '../payment.store'
+import { lockPayment, recordPayment } from '../payment.store'
 import { newWallet, openFixture, wallet } from '../test-support'
 import { leaseDue } from './check.store'
 import { recheckOnce } from './recheck'
@@ -136,4 +136,18 @@ describe('while the list of transactions is read', () => {
     await recheckOnce({ ...fixture.context, listedWithinMs: 0 }, 1_000)
     expect(await checks()).toBe(1)
   })
+})
+
+test('a checkout that the provider does not find raises an alarm, and expires an hour after its end', async () => {
+  const id = await open(newWallet())
+  await fixture.database.transaction((tx) => recordPayment(tx, id, { checkoutId: `ps-${'0'.repeat(24)}` }))
+  const round = () => recheckOnce({ ...fixture.context, listedWithinMs: 0 }, 1_000)
+  const { expiresAt } = (await fixture.row(id))!
+  fixture.time.aheadMs = expiresAt!.getTime() - Date.now() + 60_000
+  await round()
+  expect(fixture.alarmsOf(id)).toContain('checkout not found at provider')
+  expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
+  fixture.time.aheadMs += 3_600_000
+  await round()
+  await fixture.becomes(id, { state: 'expired' })
 })

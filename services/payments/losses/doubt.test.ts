@@ -53,7 +53,7 @@ describe.each(kinds)('a %s whose order waits, paid by QR,', (kind) => {
     const id = await waiting(kind)
     await refund(id)
     await fixture.list()
-    expect(await isFrozen(id)).toBe(true)
+    expect([await isFrozen(id), fixture.alarmsOf(id)]).toEqual([true, ['money may be going back, wallet frozen']])
     await settled(kind, id)
     await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', lostHold: null })
     expect(await isFrozen(id)).toBe(true)

@@ -128,6 +128,7 @@ describe('after the hold', () => {
     await fixture.list()
     await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n })
     expect(await isFrozen(id)).toBe(false)
+    expect(fixture.alarmsOf(id)).toContain('refund or dispute undone, money is ours again')
   })
 
   test('a refund that bounces after the loss was repaid raises an alert', async () => {
@@ -145,6 +146,7 @@ describe('after the hold', () => {
     await fixture.becomes(id, { refundedMinor: 0n })
     const kindsOf = (await fixture.anomalies()).filter(({ paymentId }) => paymentId === id)
     expect(kindsOf.map(({ kind }) => kind)).toContain('repaid_needlessly')
+    expect(fixture.alarmsOf(id)).toContain('reversal undone after it was repaid: give it back to the wallet')
   })
 
   test('a charge that read CANCELED for a while waits for an operator, although its row never changed', async () => {
@@ -299,6 +301,7 @@ test('a checkout for another amount is refused, and cancelled', async () => {
     sessions: { status: string; reference_id: string }[]
   }
   expect(sessions.at(-1)).toMatchObject({ status: 'CANCELED' })
+  expect(fixture.alarms.at(-1)).toMatchObject({ msg: 'checkout refused by provider' })
 })
 
 describe('a revocation that is not executed', () => {
@@ -331,6 +334,8 @@ describe('a revocation that is not executed', () => {
     const until = String(Math.floor(fixture.context.clock() / 1_000))
     await fixture.settle('extend', `${id}:${until}`, true, undefined, 'hold_not_extendable')
     expect(await isFrozen(id)).toBe(true)
+    const raised = ['hold extension failed', 'hold extension failed', 'hold could not be kept, wallet frozen']
+    expect(fixture.alarmsOf(id)).toEqual(raised)
     await fixture.settle('revoke', id)
     expect(await isFrozen(id)).toBe(false)
   })
@@ -345,19 +350,15 @@ describe('a revocation that is not executed', () => {
 })
 
 test('an alert is raised once a hold has been extended for half a day', async () => {
-  const alerts: unknown[] = []
-  const log = { ...fixture.context.log, error: (fields: unknown) => void alerts.push(fields) }
   const id = await ending()
   await refund(id, { status: 'PENDING' })
-  Object.assign(fixture.context, { log })
   await fixture.recheck(0)
   await waitUntil('the extension', () => isExtended(id))
   holdFor(12 * 3_600 + 30)
-  const isReported = () => alerts.some((one) => (one as { paymentId?: string }).paymentId === id)
-  expect(isReported()).toBe(false)
+  expect(fixture.alarmsOf(id)).toEqual([])
   fixture.time.aheadMs += 12 * 3_600_000
   await fixture.recheck(20_000)
-  expect(isReported()).toBe(true)
+  expect(fixture.alarmsOf(id)).toEqual(['hold extended, money may be going back'])
 })
 
 test('a second payment that is voided is no longer owed to its payer, until the void is taken back', async () => {

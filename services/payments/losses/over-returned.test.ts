@@ -154,6 +154,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await fixture.anomalies()).toContainEqual(
       expect.objectContaining({ kind: 'charge_ambiguous', object: made.id, paymentId: id }),
     )
+    expect(fixture.alarmsOf(id)).toContain('dispute of one of several charges')
     await decide(made, 'WON')
     await fixture.recheck(3_700_000)
     await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 0n, lostHold: null })
@@ -254,6 +255,8 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await fixture.anomalies()).toContainEqual(
       expect.objectContaining({ kind: 'charge_ambiguous', paymentId: id }),
     )
+    const raised = { kind: 'charge_ambiguous', msg: 'unclear report from provider' }
+    expect(fixture.alarms).toContainEqual(expect.objectContaining(raised))
   })
 })
 

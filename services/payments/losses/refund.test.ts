@@ -154,6 +154,8 @@ describe('a refund', () => {
       reason: 'refunded_after_credit',
       refundedMinor: 50_000n,
     })
+    const raised = ['payment reversed after hold, wallet frozen', 'payment needs manual review']
+    expect(fixture.alarmsOf(id).toSorted()).toEqual(raised.toSorted())
   })
 
   test.each([

@@ -52,6 +52,15 @@ describe.each([
     expect(row.holdEndedAt).not.toBeNull()
   })
 
+  test('raises an alarm if the chain does not have it', async () => {
+    const id = await onHold(kind)
+    await fixture.becomes(id, { state })
+    fixture.chain.hold = { state: 'none', until: null }
+    await fixture.recheck(60_000)
+    expect(fixture.alarmsOf(id)).toContain('hold not found on chain')
+    expect(await fixture.row(id)).toMatchObject({ state, holdEndedAt: null })
+  })
+
   // guard: a hold does not end before the provider was asked
   test('does not end while the provider cannot be checked', async () => {
     const id = await onHold(kind)

@@ -33,6 +33,7 @@ describe('a settlement of which one rupiah too much was paid', () => {
     const id = await overpaid('BCA_VIRTUAL_ACCOUNT')
     expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.repay', 'payments.review'])
     await fixture.becomes(id, { state: 'review', reason: 'overpaid' })
+    expect(fixture.alarmsOf(id)).toEqual(['settlement overpaid', 'payment needs manual review'])
     expect(await booked(id)).toMatchObject({
       'provider_id IDR': 48_751n,
       'suspense IDR': -1n,
