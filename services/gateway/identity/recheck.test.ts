@@ -228,7 +228,9 @@ describe('a verified user', () => {
     await round({ aheadMs: 2 * day })
     expect(await identityOf(wallet)).toMatchObject({ state: 'verified' })
     expect(await ordersOf(wallet)).toEqual([true])
-    expect(logged.filter(({ alarm }) => alarm)).toMatchObject([{ wallet }])
+    expect(logged.filter(({ alarm }) => alarm)).toMatchObject([
+      { wallet, msg: 'verified wallet unknown to identity provider' },
+    ])
     expect((await recheckOf(wallet))?.nextCheckAt).not.toBeNull()
   })
   test('is not ordered or written again by an unchanged look-up', async () => {

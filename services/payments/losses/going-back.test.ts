@@ -390,4 +390,5 @@ test('a second payment that is voided is no longer owed to its payer, until the 
   await tell(second, {})
   await fixture.list()
   await fixture.becomes(id, { overpaidRefundedMinor: 0n, refundedMinor: 0n })
+  expect(fixture.alarmsOf(id)).toContain('refund of a second payment undone, it is owed')
 })

@@ -225,7 +225,7 @@ describe('the list of payouts', () => {
     const [second] = (await fixture.transfers(id)).slice(-1) as unknown as { id: string }[]
     await fixture.list()
     expect(await kindsOf(second!.id)).toEqual(['paid_twice'])
-    expect(fixture.alarms(id)).toHaveLength(1)
+    expect(fixture.alarms(id)).toMatchObject([{ msg: 'unexpected payout at provider' }])
   })
 
   test('raises an alert for a payout that this service did not order', async () => {
@@ -233,7 +233,9 @@ describe('the list of payouts', () => {
     const [byHand] = (await fixture.transfers('by hand')) as unknown as { id: string }[]
     await fixture.list()
     expect(await kindsOf(byHand!.id)).toEqual(['payout_unknown'])
-    expect(fixture.logged.filter(({ object }) => object === byHand!.id)).toMatchObject([{ alarm: true }])
+    expect(fixture.logged.filter(({ object }) => object === byHand!.id)).toMatchObject([
+      { alarm: true, msg: 'unexpected payout at provider' },
+    ])
   })
 
   test('raises one anomaly for a payout that is not ours and ignores other transactions', async () => {
@@ -303,6 +305,7 @@ describe('the list of payouts is read periodically', () => {
     expect(told.map(({ failures, alarm, permission }) => [failures, alarm, permission])).toEqual(
       [1, 2, 3, 4, 5].map((failures) => [failures, failures === 5 ? true : undefined, 'Transaction Read']),
     )
+    expect(told.at(-1)).toMatchObject({ msg: 'provider transaction list incomplete' })
     await fixture.control('faults', {})
     await waitUntil('a reading', async () => {
       await readDue()

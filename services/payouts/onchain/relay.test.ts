@@ -40,6 +40,14 @@ describe('the result from chain-relayer', () => {
     await fixture.relayed('return', id, 'reverted')
     expect(await fixture.row(id)).toMatchObject({ state: 'returning', nextCheckAt: null })
     expect((await fixture.oddities()).map(({ kind }) => kind)).toContain('return_failed')
+    expect(fixture.alarms(id)).toMatchObject([{ msg: 'AUSD return failed permanently' }])
+  })
+
+  test('of a take without a cash-out raises an alert, and changes nothing', async () => {
+    const id = crypto.randomUUID()
+    await fixture.relayed('take', id)
+    expect(fixture.alarms(id)).toMatchObject([{ msg: 'AUSD taken for unknown cash-out', txHash }])
+    expect(await fixture.sent(id)).toEqual([])
   })
 
   test('is missing for a take: the take is ordered again, each time with a new message id', async () => {
