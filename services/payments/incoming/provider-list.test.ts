@@ -138,12 +138,12 @@ describe("the provider's list of transactions", () => {
   })
 
   test.each([
-    ['of another shop', 'another shop', 'warn'],
-    ['under a reference like ours', `pay_${'x'.repeat(22)}`, 'alarm'],
+    ['of another shop', 'another shop', 'warn: provider transaction does not match any payment'],
+    ['under a reference like ours', `pay_${'x'.repeat(22)}`, 'alarm: provider transaction does not match any payment'],
   ])('logs money %s whose charge is not found at the right level', async (_, reference, expected) => {
     await paidElsewhere(reference)
     const lines: string[] = []
-    const line = (level: string) => () => void lines.push(level)
+    const line = (level: string) => (_: object, said: string) => void lines.push(`${level}: ${said}`)
     const { log } = fixture.context
     Object.assign(fixture.context, { log: { ...log, warn: line('warn'), alarm: line('alarm') } })
     await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
