@@ -23,7 +23,6 @@ type Consumption = HandlingContext & {
   /** Callback when messages are pending but none is delivered: the process must exit and be restarted. */
   onFatal: () => void
 }
-type StreamConsumption = Consumption & { stream: Topic['stream']; logSeldom: LogThrottled }
 
 /**
  * Consumes messages until disposed, which waits for work in progress. The name keys inbox and dead letters, so it has
@@ -34,7 +33,16 @@ export function consume(options: Consumption): AsyncDisposable {
   const logSeldom = openLogThrottled(options.log, steadyClock, goneEveryMs)
   const parts = [
     startRedriving(options),
-    ...[...streams].map((stream) => readStream({ ...options, stream, logSeldom })),
+    ...[...streams].map((stream) =>
+      readDurable({
+        ...options,
+        stream,
+        logSeldom,
+        atATime: concurrency,
+        silenceMaxMs,
+        deliver: (message) => handleDelivery({ ...options, stream }, message),
+      }),
+    ),
   ]
   return {
     [Symbol.asyncDispose]: async () => {
@@ -43,7 +51,19 @@ export function consume(options: Consumption): AsyncDisposable {
   }
 }
 
-function readStream(options: StreamConsumption): AsyncDisposable {
+export type DurableReading = Pick<Consumption, 'bus' | 'consumer' | 'log' | 'onFatal'> & {
+  stream: Topic['stream']
+  logSeldom: LogThrottled
+  /** Maximum number of messages in progress. As many more are prefetched. */
+  atATime: number
+  /** Longest normal silence in ms while messages are pending. */
+  silenceMaxMs: number
+  /** Does the work of a message and acknowledges it, or has it delivered again. Never throws. */
+  deliver: (message: JsMsg) => Promise<void>
+}
+
+/** Reads a durable consumer until disposed, which waits for work in progress. */
+export function readDurable(options: DurableReading): AsyncDisposable {
   const { consumer, stream, log } = options
   const state: State = { lastDeliveryAt: performance.now(), messages: undefined }
   const loops = [
@@ -72,21 +92,21 @@ function readStream(options: StreamConsumption): AsyncDisposable {
 type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 
 /** Reads messages. The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one. */
-async function read(options: StreamConsumption, state: State, signal: AbortSignal) {
+async function read(options: DurableReading, state: State, signal: AbortSignal) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
-  state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
+  state.messages = await consumer.consume({ max_messages: options.atATime, expires: 5_000 })
   // The loop was disposed in the meantime. The promise of `close` resolves only once all messages are read, below.
   if (signal.aborted) void state.messages.close()
   await drain(options, state, state.messages)
 }
 
-async function drain(options: StreamConsumption, state: State, messages: ConsumerMessages) {
+async function drain({ atATime, deliver }: DurableReading, state: State, messages: ConsumerMessages) {
   const working = new Set<Promise<void>>()
   for await (const message of messages) {
     state.lastDeliveryAt = performance.now()
-    const work = handleDelivery(options, message).finally(() => working.delete(work))
+    const work = deliver(message).finally(() => working.delete(work))
     working.add(work)
-    if (working.size >= concurrency) await Promise.race(working)
+    if (working.size >= atATime) await Promise.race(working)
   }
   await Promise.all(working)
 }
@@ -100,7 +120,7 @@ const freshMs = 10_000
 const isFresh = ({ info, redelivered }: JsMsg): boolean =>
   !redelivered && isRecent(info.timestampNanos / 1e6, Date.now(), freshMs)
 
-async function handleDelivery(options: StreamConsumption, message: JsMsg): Promise<void> {
+async function handleDelivery(options: Consumption & Pick<DurableReading, 'stream'>, message: JsMsg): Promise<void> {
   const id = message.headers?.get('Nats-Msg-Id') ?? ''
   const messageId = isStorable(id) ? id : `${options.stream}:${message.seq}`
   const incoming = {
@@ -135,7 +155,7 @@ function payloadOf(message: JsMsg): unknown {
 const missingCodes: ReadonlySet<number | undefined> = new Set([10_014, 10_059])
 export const isMissing = (error: NatsError): boolean => missingCodes.has(error.api_error?.err_code)
 
-async function watch(options: StreamConsumption, state: State, signal: AbortSignal) {
+async function watch(options: DurableReading, state: State, signal: AbortSignal) {
   const { consumer, stream } = options
   const waiting = await options.bus.js.consumers
     .get(stream, consumer)
@@ -146,7 +166,7 @@ async function watch(options: StreamConsumption, state: State, signal: AbortSign
   if (waiting === 'gone')
     options.logSeldom.alarm(`${stream} ${consumer}`, { stream, consumer }, 'durable consumer is gone')
   if (typeof waiting === 'string' || waiting === 0 || signal.aborted) return
-  if (performance.now() - state.lastDeliveryAt < silenceMaxMs) return
+  if (performance.now() - state.lastDeliveryAt < options.silenceMaxMs) return
   options.log.fatal({ consumer, waiting }, 'consumer stopped delivering')
   options.onFatal()
 }

@@ -30,9 +30,9 @@ export type BusOptions = {
  * here reconnecting never ends, and a closed connection is fatal.
  */
 export async function openBus(options: BusOptions): Promise<Bus> {
-  const outage = openOutage({ name: 'nats', log: options.log, ofIt: isOfTheBus })
+  const outage = openOutage({ name: 'nats', log: options.log, fields: { user: options.user }, ofIt: isOfTheBus })
   const nc = await connectFirst(options, outage)
-  options.log.info({ server: nc.getServer() }, 'NATS connected')
+  options.log.info({ server: nc.getServer(), user: options.user }, 'NATS connected')
   void tellOfBreaks(nc, outage)
   let closing = false
   void nc.closed().then((error) => {
