@@ -1,9 +1,10 @@
-import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
+import type { JetStreamManager } from 'nats'
 import pMap from 'p-map'
 import type { Sql } from 'postgres'
 import { sentence } from '#infra/operations/text'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { deadAmong, handledAmong, handlingIn } from '#infra/operations/timeline/messages'
+import { firstSince, messageAt } from '#infra/operations/timeline/stored-messages'
 import type { Bus } from '#platform/bus/open'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { providerAccounts } from '#shared/money/pair'
@@ -29,7 +30,7 @@ export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> 
   const found = await Promise.all(
     providerAccounts.flatMap((account) =>
       deliveryReaders.map((reader) =>
-        messageAt(manager, { last_by_subj: paymentsWebhookSubject(account, reader, id) }),
+        messageAt(manager, stream, { last_by_subj: paymentsWebhookSubject(account, reader, id) }),
       ),
     ),
   )
@@ -39,18 +40,6 @@ export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> 
 const namedIn = (body: string): string[] => [
   ...new Set(body.match(/pay_[\w-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|p[syr]-[\w-]{8,60}/g) ?? []),
 ]
-
-async function messageAt(
-  manager: JetStreamManager,
-  query: { seq: number; next_by_subj?: string } | { last_by_subj: string },
-): Promise<StoredMsg | undefined> {
-  try {
-    return await manager.streams.getMessage(stream, query as { seq: number })
-  } catch (error) {
-    if (error instanceof NatsError && error.api_error?.code === 404) return undefined
-    throw error
-  }
-}
 
 export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Promise<TimelinePart> {
   const spans = await spansOf(sql, roots)
@@ -86,14 +75,14 @@ const entryOf = (
 /** Searches the deliveries of a window, from its start if there are too many. */
 async function lookThrough(manager: JetStreamManager, { from, to }: Window, names: readonly string[]) {
   const { state } = await manager.streams.info(stream)
-  const first = await firstSince(manager, state.first_seq, state.last_seq, from.getTime())
+  const first = await firstSince(manager, stream, from)
   const last = Math.min(state.last_seq, first + lookedThroughMax - 1)
   const found: Delivery[] = []
   let reached = from.getTime()
   await pMap(
     Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at),
     async (seq) => {
-      const message = reached > to.getTime() ? undefined : await messageAt(manager, { seq })
+      const message = reached > to.getTime() ? undefined : await messageAt(manager, stream, { seq })
       if (!message) return
       reached = Math.max(reached, message.time.getTime())
       const text = message.string()
@@ -141,16 +130,4 @@ function merged(spans: readonly Window[]): Window[] {
     else if (to > last.to) last.to = to
   }
   return windows
-}
-
-async function firstSince(manager: JetStreamManager, first: number, last: number, sinceMs: number): Promise<number> {
-  let [low, high] = [first, last + 1]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    // Heartbeats that have expired leave gaps in the sequence.
-    const message = await messageAt(manager, { seq: middle, next_by_subj: 'webhooks.>' })
-    if (message && message.time.getTime() < sinceMs) low = message.seq + 1
-    else high = middle
-  }
-  return low
 }
