@@ -21,6 +21,8 @@ export type Config = {
     readonly appToken: string
     readonly secretKey: string
   }
+  /** Secrets of the events that it receives, `whsec_<base64>`; none if it receives none. */
+  readonly eventsSecrets: readonly string[]
   readonly webhookRetryScale: number
   readonly payoutSettleMs: number
   /** Fee on each payment and payout, in basis points before tax. */
@@ -64,6 +66,7 @@ export function loadConfig(env: Env = process.env): Config {
       appToken: read.text('IDENTITY_APP_TOKEN', provider === 'persona' ? 'none' : undefined),
       secretKey: read.text('IDENTITY_SECRET_KEY'),
     },
+    eventsSecrets: (env.EVENTS_SECRETS ?? '').split(',').filter(Boolean),
     webhookRetryScale: read.number('WEBHOOK_RETRY_SCALE', 1, 1_000),
     payoutSettleMs: read.number('PAYOUT_SETTLE_MS', 1_000, 86_400_000),
     feeBps: read.number('FEE_BPS', 0, 10_000),

@@ -5,6 +5,7 @@ import { bookControls } from './controls/book-controls'
 import { chainControls } from './controls/chain-controls'
 import { controlRoutes } from './controls/control-routes'
 import { identityControls } from './controls/identity-controls'
+import { eventControls, eventRoutes, openReceiver } from './events/receiver'
 import { noFaults } from './faults'
 import { personaRoutes } from './identity/persona-routes'
 import { sumsubRoutes } from './identity/sumsub-routes'
@@ -50,7 +51,12 @@ export function openSandbox(config: Config): Sandbox {
     faults: noFaults,
   }
   const provider = openProvider(context)
-  routes = routeTable(routesOf(context, provider))
+  const receiver = openReceiver(config.eventsSecrets)
+  routes = routeTable([
+    ...routesOf(context, provider),
+    ...eventRoutes(receiver),
+    ...controlRoutes(eventControls(receiver)),
+  ])
   server.reload({ routes })
   // These changes fell due while the sandbox was down.
   provider.resume()

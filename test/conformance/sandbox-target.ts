@@ -91,6 +91,7 @@ const configOf = (gatewayUrl: string): Config => ({
     appToken: freshSecret('sbx:'),
     secretKey: freshSecret(),
   },
+  eventsSecrets: [],
   webhookRetryScale: 0.001,
   payoutSettleMs: 400,
   feeBps: 0,

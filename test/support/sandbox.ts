@@ -39,6 +39,7 @@ export const testConfig: Config = {
     appToken: 'app-token',
     secretKey: 'api-secret',
   },
+  eventsSecrets: [],
   webhookRetryScale: 0.00001,
   payoutSettleMs: 40,
   feeBps: 0,
