@@ -226,6 +226,14 @@ export const awaited: readonly Awaited[] = [
     alarms: ['message dead-lettered', 'DeadLetters'],
   },
   {
+    what: 'event that the integrator has not taken',
+    tables: [],
+    binds: 'nothing here; whoever the integrator would tell',
+    ends: 'when the integrator’s server takes it, or after three days; it can be sent again for 30 days',
+    prolonged: 'nobody',
+    alarms: ['event not delivered, given up', 'EventsNotTaken'],
+  },
+  {
     what: 'row of the provider’s list without an explanation',
     tables: [
       'payments.anomalies',

@@ -103,6 +103,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   chain: ['RPC_URLS'],
   provider: ['PROVIDER_ID_SECRET_KEY'],
   identity: ['IDENTITY_API_URL'],
+  events: ['EVENTS_URL'],
   rates: ['RATE_SOURCES'],
 }
 const policies = of('NetworkPolicy')

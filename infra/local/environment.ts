@@ -68,8 +68,17 @@ export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets)
 
 export const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
-export const wishesIn = (own: Own): Env =>
-  Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
+/** Wishes that one process gets. The sandbox checks the signatures of the events that it receives. */
+export const wishesOf = {
+  gateway: ['EVENTS_URL', 'EVENTS_SECRETS'],
+  sandbox: ['EVENTS_SECRETS'],
+} as const satisfies { readonly [P in OwnProcess]?: readonly string[] }
+
+const ownWishesOf = (process: OwnProcess): readonly string[] =>
+  process === 'gateway' || process === 'sandbox' ? wishesOf[process] : []
+
+export const wishesIn = (own: Own, process: OwnProcess): Env =>
+  Object.fromEntries([...wishes, ...ownWishesOf(process)].flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
 
 /** Returns the hosts of NATS and Postgres that the user's environment names on another machine. */
 function hostsElsewhere({ natsUrl, database }: Places): string[] {
@@ -120,6 +129,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       HTTP_PORT: String(places.gatewayPort),
       OPS_PORT: String(places.opsPort),
       CONSOLE_TOKEN: secrets.console,
+      NATS_PASSWORD_INTEGRATOR: secrets.nats.integrator,
       PUBLIC_URL: places.gateway,
       SUPPORT_CONTACT: 'help@example.org',
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,

@@ -158,7 +158,12 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
     { why: 'Release of a rate jump.', subjects: ['$KV.rates.release.*'] },
   ],
   console: [],
-  integrator: [],
+  integrator: [
+    {
+      why: 'Look-up of one event, to send it again. Never $JS.API.DIRECT.GET: see rights.ts.',
+      subjects: ['$JS.API.STREAM.MSG.GET.EVENTS'],
+    },
+  ],
 }
 
 /**

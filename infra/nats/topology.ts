@@ -8,7 +8,7 @@ import {
   StoreCompression,
   type StreamConfig,
 } from 'nats'
-import { topics } from '#shared/messages/catalogue'
+import { integratorTopics, topics } from '#shared/messages/catalogue'
 import { type RelayKind, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { ServiceName, Topic } from '#shared/messages/topic'
 import { IdentityWebhook, paymentsWebhooksOf } from '#shared/messages/webhooks'
@@ -143,9 +143,7 @@ const reader = (service: ConsumerPlan['durable_name'], filters: readonly string[
 const outcomesOf = (...kinds: RelayKind[]): string[] =>
   kinds.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject])
 
-const external = topics
-  .filter(({ stream, publishers }) => stream === 'EVENTS' && !publishers.includes('chain-relayer'))
-  .map(({ subject }) => subject)
+const announced = integratorTopics.map(({ subject }) => subject)
 
 export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]>> = {
   WEBHOOKS: [
@@ -158,6 +156,7 @@ export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]
     reader('payments', outcomesOf('credit', 'repay', 'revoke', 'extend', 'freeze')),
     reader('payouts', outcomesOf('take', 'return')),
     reader('gateway', outcomesOf('verify', 'drip')),
-    reader('integrator', external),
+    // An event that the integrator does not take waits for hours, and holds up no others until there are many.
+    { ...reader('integrator', announced), max_ack_pending: 1_000 },
   ],
 }

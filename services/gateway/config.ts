@@ -5,6 +5,7 @@ import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
 import { pilotWallets } from '#shared/money/pilot'
 import { operatorFields } from '#shared/operators/operators'
+import { keyOf } from './push/signed-headers'
 
 const isPersona = (other: Other): boolean => other?.('IDENTITY_PROVIDER') === 'persona'
 
@@ -46,6 +47,50 @@ const otherTokens = (tokens: readonly string[], other: Other) => {
   return tokens.some((token) => indonesian.includes(token))
     ? 'must differ from those of the Indonesian account'
     : undefined
+}
+
+/** Without the URL no event is sent, and the settings that it needs mean nothing. */
+const sendsEvents = (other: Other): boolean => other?.('EVENTS_URL') !== undefined
+
+const eventsUrl = fitting(
+  {
+    ...text({
+      about: "endpoint of the integrator's server that gets each event by HTTP; empty: none",
+      fallback: '',
+      secret: true, // Its path or query may be a token.
+    }),
+    type: 'URL',
+    parse: (raw: string) => {
+      if (raw === '') return raw
+      const url = URL.parse(raw)
+      if (!url || !/^https?:$/.test(url.protocol)) throw new Error('must be an http or https URL')
+      if (url.username || url.password) throw new Error('must have no user and password: its calls are signed')
+      return raw
+    },
+  },
+  { live: (raw) => (raw === '' || raw.startsWith('https://') ? undefined : 'must begin with https://') },
+)
+
+const eventsSecrets = {
+  ...text({
+    about: 'secrets that sign the events, whsec_<base64>, newest first; two during a rotation',
+    fallback: '',
+    secret: true,
+  }),
+  type: 'list',
+  parse: (raw: string, other: Other): readonly Buffer[] => {
+    if (raw === '' && sendsEvents(other)) throw new Error('is not set: secrets that sign what EVENTS_URL gets')
+    if (raw !== '' && !sendsEvents(other)) throw new Error('is set, but EVENTS_URL is not')
+    return raw === '' ? [] : raw.split(',').map((secret) => keyOf(secret.trim()))
+  },
+}
+
+const integratorPassword = {
+  ...text({ about: 'password of the NATS user integrator; with EVENTS_URL', fallback: '', secret: true }),
+  parse: (raw: string, other: Other) => {
+    if (raw === '' && sendsEvents(other)) throw new Error('is not set: password of the NATS user integrator')
+    return raw
+  },
 }
 
 export const fields = {
@@ -122,6 +167,9 @@ export const fields = {
       return raw
     },
   },
+  EVENTS_URL: eventsUrl,
+  EVENTS_SECRETS: eventsSecrets,
+  NATS_PASSWORD_INTEGRATOR: integratorPassword,
   PAYMENTS_CALLBACK_TOKENS_ID: list({
     about: 'x-callback-token of the Indonesian account; two during a rotation',
     secret: true,

@@ -25,6 +25,8 @@ import { runIdentity } from './identity/run'
 import { listen } from './listen'
 import { openOperatorListener } from './operators/listener'
 import { runConsole } from './operators/run'
+import { openPush } from './push/push'
+import { answerResend } from './push/resend'
 import { startReminding } from './reminders/remind'
 import { gatewayMessaging as messaging, outbox } from './schema.store'
 import { answerErase } from './users/erase'
@@ -57,6 +59,7 @@ await runService('gateway', fields, async (config, runtime) => {
   await using _identity = runIdentity(context, bus, fatal)
   const description = 'HTTP interface, sign-in, identity and webhooks; answers operators, and payments about a name'
   await using _reminders = startReminding(context)
+  await using push = openPush(config, clock, runtime)
   const own = { bus, database, messaging, stats: health.figures, readings: gatewayMetrics, log }
   const listed = {
     ...own,
@@ -68,6 +71,7 @@ await runService('gateway', fields, async (config, runtime) => {
       answerWithdraw(context),
       answerFlagOrder(context),
       answerVerifiedName(context),
+      answerResend(push, log),
     ],
     commands: guardCommands({ ...operatorRules(config), clock }),
   } as const

@@ -1,6 +1,7 @@
 import * as chain from '#shared/messages/chain'
 import { CreditDue } from '#shared/messages/credit'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
+import { EventResend } from '#shared/messages/events'
 import { IdentityDecided, IdentityErased, VerifiedName } from '#shared/messages/identity'
 import { IndexerDebt, IndexerDue, IndexerRecord } from '#shared/messages/indexer'
 import { ConsoleAttention, ConsoleFind, ConsoleItem, ConsoleWatch, HeartbeatsMissed } from '#shared/messages/operations'
@@ -37,6 +38,11 @@ export const topics: readonly Topic[] = [
   IdentityErased,
   CreditDue,
 ]
+
+/** Events that are announced to the integrator. Those of the relayer are orders' outcomes for the services. */
+export const integratorTopics: readonly Topic[] = topics.filter(
+  ({ stream, publishers }) => stream === 'EVENTS' && !publishers.includes('chain-relayer'),
+)
 
 export const questions: readonly Question[] = [
   pricing.PricingTerms,
@@ -103,4 +109,5 @@ export const questions: readonly Question[] = [
   PersonWithdraw,
   FlagOrder,
   VerifiedName,
+  EventResend,
 ]

@@ -28,6 +28,7 @@ export const alarmLines = [
   'identity webhook not applied',
   'reminders of due debts not sent',
   'identity verdict not on chain',
+  'event not delivered, given up',
   // services/payments
   'payment needs manual review',
   'payment paid twice',

@@ -15,6 +15,12 @@ describe.skipIf(!program)(program ? 'on a running stack' : `alerts (${absent})`,
   let scene: Scene
   let prometheus: Prometheus
   const world = openRateWorld()
+  const integrator = { answers: 204 }
+  const receiver = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => new Response(null, { status: integrator.answers }),
+  })
   beforeAll(async () => {
     const stack = await ownStack({
       operations: true,
@@ -26,6 +32,8 @@ describe.skipIf(!program)(program ? 'on a running stack' : `alerts (${absent})`,
           STREAMS_EVERY_MS: '1000',
           RECHECK_EVERY_MS: '1000',
           IDENTITY_RECHECK_OPEN_MS: '5000',
+          EVENTS_URL: receiver.url.href,
+          EVENTS_SECRETS: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
         },
         operations: { BOOKS_EVERY_MS: '3000' },
         pricing: {
@@ -38,7 +46,7 @@ describe.skipIf(!program)(program ? 'on a running stack' : `alerts (${absent})`,
         },
       },
     })
-    scene = { stack, world, person: await verifiedUser(stack, { ausdMicro: 100_000_000n }) }
+    scene = { stack, world, integrator, person: await verifiedUser(stack, { ausdMicro: 100_000_000n }) }
     prometheus = await startPrometheus(program!, stack.info.ops.gateway, {
       rules: rulesFile(ruled.map(hurried)),
     })
@@ -47,6 +55,7 @@ describe.skipIf(!program)(program ? 'on a running stack' : `alerts (${absent})`,
     await prometheus?.[Symbol.asyncDispose]()
     await scene?.stack[Symbol.asyncDispose]()
     await world[Symbol.asyncDispose]()
+    await receiver.stop(true)
   })
 
   test('no alert fires while all is well', async () => {

@@ -19,7 +19,12 @@ import { operate } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { resume, suspend, waitUntil } from '../support/wait'
 
-export type Scene = { readonly stack: Stack; readonly person: Person; readonly world: RateWorld }
+export type Scene = {
+  readonly stack: Stack
+  readonly person: Person
+  readonly world: RateWorld
+  readonly integrator: { answers: number }
+}
 
 type End = () => unknown
 
@@ -306,6 +311,18 @@ export const conditions: readonly Condition[] = [
       await admin.jetstream().publish('relay.credit.settled', '{}')
       await admin.close()
       return () => operate(scene.stack, 'dead-letters', 'dismiss', 'all', ...because)
+    },
+  },
+  {
+    cause: "the integrator's server takes no event",
+    alerts: ['EventsNotTaken'],
+    begin: async ({ stack, person, integrator }) => {
+      integrator.answers = 500
+      const calm = repeat(() => topUp(stack, person), 5_000)
+      return () => {
+        integrator.answers = 204
+        return calm()
+      }
     },
   },
   {

@@ -33,7 +33,7 @@ export function startOwnProcesses(
       END_WITH_STDIN: '1',
       ...runtimeSettings,
       ...env[name],
-      ...wishesIn(options.own ?? {}),
+      ...wishesIn(options.own ?? {}, name),
       ...options.env?.[name],
     },
     logFile: join(options.dir, `logs/${copyName(name, copy)}.log`),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { localChainId } from '#infra/local/chain'
 import { askNode } from '#infra/local/chain/node'
-import { type Own, secretNames, wishes } from '#infra/local/environment'
+import { type Own, secretNames, wishes, wishesOf } from '#infra/local/environment'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
 import type { ProcessDeath } from '#infra/local/supervisor'
@@ -45,7 +45,9 @@ export function assertOwnUrls(own: Own): void {
  */
 export function takenOver(own: Own): string {
   const urls = Object.keys(kinds).flatMap((name) => (own[name] ? [`${name} (${placeOf(own[name])})`] : []))
-  const others = ['NATS_MONITOR_URL', 'NATS_REPLICAS', ...wishes, ...secretNames()].filter((name) => own[name])
+  const others = ['NATS_MONITOR_URL', 'NATS_REPLICAS', ...wishes, ...wishesOf.gateway, ...secretNames()].filter(
+    (name) => own[name],
+  )
   const names = others.map((name) => name.replace(/^NATS_PASSWORD_.*/, 'NATS_PASSWORD_*'))
   return [...new Set([...urls, ...names])].join(', ')
 }

@@ -16,7 +16,7 @@ const pages = [
   { slug: 'send', about: 'send AUSD to any wallet without gas' },
   { slug: 'apps', about: 'browser wallets, stored sessions, React Native' },
   { slug: 'record', about: 'the public credit record of a wallet' },
-  { slug: 'events', about: 'read events, such as reminders of due debts, in a push service' },
+  { slug: 'events', about: 'receive events, such as reminders of due debts, by HTTP or from NATS' },
   { slug: 'webhooks', about: 'simulate the payer and the providers in test mode' },
   { slug: 'versions', about: 'what may be added, and what stays' },
   { slug: 'errors', about: 'every error code and how to handle it' },

@@ -73,6 +73,29 @@ export const messages = {
       quiet: { 'ausd_message_duration_seconds_count{service="payments",topic="t",outcome="done"}': '0+10' },
     },
   },
+  EventsNotTaken: {
+    severity: 'ticket',
+    means: "The integrator's server is down, or refuses what it gets.",
+    steps:
+      '`why` in the log is its answer: 401 means that it does not know the secret. Tell the integrator. Each event is repeated for three days, at last hourly; one that is given up is named by the log.',
+    command: 'dc logs --since 2h gateway',
+    ends: 'it takes an event',
+    access: ['host', 'ops'],
+    log: ['event not delivered, given up'],
+    rule: {
+      summary: 'The integrator has taken no event for two hours, and refused {{ $value }} calls',
+      expr: 'sum(increase(ausd_event_push_duration_seconds_count{outcome="refused"}[120m])) > 0 and sum(increase(ausd_event_push_duration_seconds_count{outcome="taken"}[120m])) == 0',
+      for: '5m',
+      fires: {
+        'ausd_event_push_duration_seconds_count{outcome="refused"}': '0+1',
+        'ausd_event_push_duration_seconds_count{outcome="taken"}': '7',
+      },
+      quiet: {
+        'ausd_event_push_duration_seconds_count{outcome="refused"}': '0+1',
+        'ausd_event_push_duration_seconds_count{outcome="taken"}': '0+1',
+      },
+    },
+  },
   StreamNearlyFull: {
     severity: 'page',
     means: 'A full stream refuses new messages.',

@@ -1,0 +1,145 @@
+import type { JsMsg } from 'nats'
+import { readDurable } from '#platform/bus/consume'
+import { type Bus, openBus } from '#platform/bus/open'
+import { type Clock, steadyClock } from '#platform/clock'
+import { within } from '#platform/deadline'
+import { type Log, type LogThrottled, openLogThrottled } from '#platform/log'
+import { requestSeconds, timer } from '#platform/metrics/measures'
+import type { Runtime } from '#platform/service'
+import type { Config } from '../config'
+import { type Called, call, type Endpoint } from './call'
+import type { StoredEvent } from './event'
+import { laterMs, retryAfter } from './retry'
+
+/** Calls that are open at a time. */
+const atATime = 4
+/** How long open calls may still take on shutdown, in ms. */
+const graceMs = 1_500
+
+/** Deadlines in ms of a call for an operator, and of finding its event. Both end before the operator's request does. */
+const resendDeadlineMs = 5_000
+const findDeadlineMs = 2_000
+
+export type Push = AsyncDisposable & {
+  /** Returns an event of the stream. Throws if there is none, or NATS cannot be reached. */
+  readonly find: (sequence: number) => Promise<StoredEvent>
+  /** Sends an event once. */
+  readonly send: (event: StoredEvent) => Promise<Called>
+}
+
+type PushConfig = Pick<Config, 'natsUrl' | 'natsPasswordIntegrator' | 'eventsUrl' | 'eventsSecrets'>
+
+/** Returns undefined if no events are to be sent. */
+export function openPush(config: PushConfig, clock: Clock, runtime: Pick<Runtime, 'log' | 'fatal'>): Push | undefined {
+  const { natsUrl, natsPasswordIntegrator: password, eventsUrl, eventsSecrets: keys } = config
+  if (eventsUrl === '') return undefined
+  return startPush({ natsUrl, password, endpoint: { url: eventsUrl, keys, clock }, ...runtime })
+}
+
+type PushOptions = Pick<Runtime, 'log' | 'fatal'> & {
+  readonly natsUrl: string
+  readonly password: string
+  readonly endpoint: Endpoint
+}
+
+/**
+ * Sends each event to the integrator's endpoint until it is taken. It has its own connection, because the gateway's user
+ * may not read these events. All instances share the consumer.
+ */
+function startPush({ natsUrl: url, password, endpoint, log, fatal: onFatal }: PushOptions): Push {
+  const stop = new AbortController()
+  let reading: AsyncDisposable | undefined
+  // The gateway serves its users also while this user cannot sign in.
+  const opening = openBus({ url, user: 'integrator', password, name: 'integrator', log, onFatal }).then((bus) => {
+    if (!stop.signal.aborted) reading = read({ bus, endpoint, log, onFatal, stop: stop.signal })
+    return bus
+  })
+  return {
+    find: async (sequence) => {
+      const { nc } = await within(opening, findDeadlineMs, 'NATS')
+      const manager = await nc.jetstreamManager({ checkAPI: false, timeout: findDeadlineMs })
+      const message = await manager.streams.getMessage('EVENTS', { seq: sequence })
+      return {
+        subject: message.subject,
+        seq: message.seq,
+        messageId: message.header.get('Nats-Msg-Id'),
+        storedAt: message.time,
+        payload: message.string(),
+      }
+    },
+    send: (event) => call(endpoint, event, { deadlineMs: resendDeadlineMs, stop: stop.signal }),
+    [Symbol.asyncDispose]: async () => {
+      const timer = setTimeout(() => stop.abort(), reading ? graceMs : 0)
+      await reading?.[Symbol.asyncDispose]()
+      clearTimeout(timer)
+      stop.abort()
+      const closing = opening.then((bus) => bus[Symbol.asyncDispose]())
+      // A connection that was never made is not waited for.
+      if (reading) await closing
+    },
+  }
+}
+
+type Reading = { bus: Bus; endpoint: Endpoint; log: Log; onFatal: () => void; stop: AbortSignal }
+
+function read({ bus, endpoint, log, onFatal, stop }: Reading): AsyncDisposable {
+  const logSeldom = openLogThrottled(log, steadyClock, 60_000)
+  return readDurable({
+    bus,
+    stream: 'EVENTS',
+    consumer: 'integrator',
+    log,
+    onFatal,
+    logSeldom,
+    atATime,
+    // All unacknowledged events may wait for their retries.
+    silenceMaxMs: 1.5 * laterMs,
+    deliver: (message) => deliver({ endpoint, log, logSeldom, stop }, message),
+  })
+}
+
+type Delivering = Pick<Reading, 'endpoint' | 'log' | 'stop'> & { logSeldom: LogThrottled }
+
+async function deliver({ endpoint, log, logSeldom, stop }: Delivering, message: JsMsg): Promise<void> {
+  const startedMs = performance.now()
+  const tell = (outcome: (typeof outcomes)[number]) => calls.since(startedMs, { outcome })
+  // It may have waited for its turn, and the call takes up to half of the time until it is delivered again.
+  message.working()
+  const event = storedEvent(message)
+  const called = await call(endpoint, event, { stop }).catch((): Called => ({ taken: false, why: notJson }))
+  if (called.taken) {
+    message.ack()
+    return tell('taken')
+  }
+  if (stop.aborted) return message.nak()
+  const { subject: type, seq: sequence, messageId } = event
+  const { deliveryCount: attempts } = message.info
+  const fields = { type, sequence, messageId, attempts, why: called.why }
+  const retryInMs = called.why === notJson ? undefined : retryAfter(attempts)
+  if (retryInMs === undefined) {
+    message.term('given up')
+    log.alarm(fields, 'event not delivered, given up')
+    return tell('given_up')
+  }
+  logSeldom.warn(called.why, { ...fields, retryInMs }, 'event not taken by the integrator, will retry')
+  message.nak(retryInMs)
+  return tell('refused')
+}
+
+const storedEvent = (message: JsMsg): StoredEvent => ({
+  subject: message.subject,
+  seq: message.seq,
+  messageId: message.headers?.get('Nats-Msg-Id') ?? '',
+  storedAt: new Date(message.info.timestampNanos / 1e6),
+  payload: message.string(),
+})
+
+const notJson = 'payload is not JSON'
+
+const outcomes = ['taken', 'refused', 'given_up'] as const
+const calls = timer({
+  what: 'event_push_duration',
+  help: "Duration of a call to the integrator's endpoint, by outcome, in seconds.",
+  labels: { outcome: outcomes },
+  buckets: requestSeconds,
+})
