@@ -8,6 +8,7 @@ import { operatorSecrets } from '#infra/operations/cli/connection'
 import { correctPosting } from '#infra/operations/cli/correct'
 import { deadLetters } from '#infra/operations/cli/dead-letters/command'
 import { doctor } from '#infra/operations/cli/doctor'
+import { events } from '#infra/operations/cli/events'
 import { find } from '#infra/operations/cli/find'
 import { growth } from '#infra/operations/cli/growth'
 import { inFlight } from '#infra/operations/cli/in-flight'
@@ -37,6 +38,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['review', review],
   ['topups', topups],
   ['dead-letters', deadLetters],
+  ['events', events],
   ['wallets', wallets],
   ['cashouts', cashouts],
   ['accounts', accounts],

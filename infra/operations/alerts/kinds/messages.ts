@@ -77,7 +77,7 @@ export const messages = {
     severity: 'ticket',
     means: "The integrator's server is down, or refuses what it gets.",
     steps:
-      '`why` in the log is its answer: 401 means that it does not know the secret. Tell the integrator. Each event is repeated for three days, at last hourly; one that is given up is named by the log.',
+      '`why` in the log is its answer: 401 means that it does not know the secret. Tell the integrator. Each event is repeated for three days, at last hourly; one that is given up is named by the log, and `ops events resend <sequence>` sends it for as long as it is stored.',
     command: 'dc logs --since 2h gateway',
     ends: 'it takes an event',
     access: ['host', 'ops'],
