@@ -59,7 +59,7 @@ const publishable: readonly Right[] = [
   ...to(['pricing', 'ops'], '$KV.rates.release.usd-idr', '$JS.API.INFO'),
   ...to(['pricing', 'ops'], '$JS.API.STREAM.MSG.GET.KV_rates'),
   ...to(['ops', 'operations'], '$JS.API.STREAM.MSG.GET.WEBHOOKS'),
-  ...to(['ops', 'integrator'], '$JS.API.STREAM.MSG.GET.EVENTS'),
+  ...to(['ops', 'gateway'], '$JS.API.STREAM.MSG.GET.EVENTS'),
   ...['COMMANDS', 'ADVISORIES'].flatMap((stream) => to(['ops'], `$JS.API.STREAM.MSG.GET.${stream}`)),
   ...to(['ops'], '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'),
   ...streams.flatMap(({ name }) => to(['ops'], `$JS.API.CONSUMER.NAMES.${name}`, `$JS.API.CONSUMER.LIST.${name}`)),

@@ -122,6 +122,10 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
       why: 'Stream usage, for metrics and the alert on nearly full streams.',
       subjects: streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
     },
+    {
+      why: 'Look-up of one event, to send it to the integrator again. Never $JS.API.DIRECT.GET: see rights.ts.',
+      subjects: ['$JS.API.STREAM.MSG.GET.EVENTS'],
+    },
   ],
   pricing: [rates],
   payments: [],
@@ -158,12 +162,7 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
     { why: 'Release of a rate jump.', subjects: ['$KV.rates.release.*'] },
   ],
   console: [],
-  integrator: [
-    {
-      why: 'Look-up of one event, to send it again. Never $JS.API.DIRECT.GET: see rights.ts.',
-      subjects: ['$JS.API.STREAM.MSG.GET.EVENTS'],
-    },
-  ],
+  integrator: [],
 }
 
 /**

@@ -71,7 +71,7 @@ await runService('gateway', fields, async (config, runtime) => {
       answerWithdraw(context),
       answerFlagOrder(context),
       answerVerifiedName(context),
-      answerResend(push, log),
+      answerResend(push, bus, log),
     ],
     commands: guardCommands({ ...operatorRules(config), clock }),
   } as const

@@ -31,15 +31,17 @@ const endpoint = Bun.serve({
 
 let server: ScratchServer
 let payments: NatsConnection
+let gateway: NatsConnection
 let admin: NatsConnection
 beforeAll(async () => {
   server = await startScratchServer()
   await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin, ackWaitMs })
   payments = await server.connectAs('payments')
+  gateway = await server.connectAs('gateway')
   admin = await server.connectAs('admin')
 })
 afterAll(async () => {
-  await Promise.all([payments.close(), admin.close()])
+  await Promise.all([payments.close(), gateway.close(), admin.close()])
   await server[Symbol.asyncDispose]()
   await endpoint.stop(true)
 })
@@ -261,7 +263,7 @@ test('an operator sends an event again under its id, and learns what the server 
   await using push = start()
   const [id] = await publish()
   await allHandled()
-  const resend = answerResend(push, log)
+  const resend = answerResend(push, { nc: gateway }, log)
   const ask = (sequence: number) => resend.answer(commandOf(sequence))
   const { seq } = await (await admin.jetstreamManager()).streams.getMessage('EVENTS', { last_by_subj: 'payments.paid' })
   expect(await ask(seq)).toEqual({ ok: { done: `payments.paid ${seq} was taken by the integrator` } })
@@ -272,7 +274,7 @@ test('an operator sends an event again under its id, and learns what the server 
   const gone = { ok: { refused: 'event 999999 is not stored; events are kept for 30 days' } }
   expect(await ask(999_999)).toEqual(gone)
   const off = { ok: { refused: 'EVENTS_URL is not set: events are not sent by HTTP' } }
-  expect(await answerResend(undefined, log).answer(commandOf(seq))).toEqual(off)
+  expect(await answerResend(undefined, { nc: gateway }, log).answer(commandOf(seq))).toEqual(off)
 })
 
 test('security: an event of the relayer is not sent for an operator either', async () => {
@@ -280,7 +282,7 @@ test('security: an event of the relayer is not sent for an operator either', asy
   const relayer = await server.connectAs('chain-relayer')
   const { seq } = await relayer.jetstream().publish('relay.credit.settled', '{}', { msgID: 'relay again' })
   await relayer.close()
-  expect(await answerResend(push, log).answer(commandOf(seq))).toEqual({
+  expect(await answerResend(push, { nc: gateway }, log).answer(commandOf(seq))).toEqual({
     ok: { refused: `${seq} is relay.credit.settled, which is not for the integrator` },
   })
   expect(got).toEqual([])

@@ -2,7 +2,6 @@ import type { JsMsg } from 'nats'
 import { readDurable } from '#platform/bus/consume'
 import { type Bus, openBus } from '#platform/bus/open'
 import { type Clock, steadyClock } from '#platform/clock'
-import { within } from '#platform/deadline'
 import { type Log, type LogThrottled, openLogThrottled } from '#platform/log'
 import { requestSeconds, timer } from '#platform/metrics/measures'
 import type { Runtime } from '#platform/service'
@@ -16,13 +15,10 @@ const atATime = 4
 /** How long open calls may still take on shutdown, in ms. */
 const graceMs = 1_500
 
-/** Deadlines in ms of a call for an operator, and of finding its event. Both end before the operator's request does. */
+/** Deadline in ms of a call for an operator, which ends before the operator's request does. */
 const resendDeadlineMs = 5_000
-const findDeadlineMs = 2_000
 
 export type Push = AsyncDisposable & {
-  /** Returns an event of the stream. Throws if there is none, or NATS cannot be reached. */
-  readonly find: (sequence: number) => Promise<StoredEvent>
   /** Sends an event once. */
   readonly send: (event: StoredEvent) => Promise<Called>
 }
@@ -55,18 +51,6 @@ function startPush({ natsUrl: url, password, endpoint, log, fatal: onFatal }: Pu
     return bus
   })
   return {
-    find: async (sequence) => {
-      const { nc } = await within(opening, findDeadlineMs, 'NATS')
-      const manager = await nc.jetstreamManager({ checkAPI: false, timeout: findDeadlineMs })
-      const message = await manager.streams.getMessage('EVENTS', { seq: sequence })
-      return {
-        subject: message.subject,
-        seq: message.seq,
-        messageId: message.header.get('Nats-Msg-Id'),
-        storedAt: message.time,
-        payload: message.string(),
-      }
-    },
     send: (event) => call(endpoint, event, { deadlineMs: resendDeadlineMs, stop: stop.signal }),
     [Symbol.asyncDispose]: async () => {
       const timer = setTimeout(() => stop.abort(), reading ? graceMs : 0)
