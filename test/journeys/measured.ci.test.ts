@@ -44,7 +44,7 @@ describe('the metrics after a top-up, a cash-out and a send', () => {
     ['ausd_provider_call_duration_seconds', { service: 'payouts', outcome: 'ok' }],
     ['ausd_rpc_call_duration_seconds', { service: 'chain-relayer', outcome: 'ok' }],
     ['ausd_rpc_call_duration_seconds', { service: 'indexer-reader', outcome: 'ok' }],
-    ['ausd_payment_paid_to_credited_seconds', { service: 'payments', kind: 'topup' }],
+    ['ausd_payment_paid_to_credited_seconds', { service: 'payments', kind: 'topup', held: 'no' }],
     ['ausd_cashout_created_to_paid_seconds', { service: 'payouts' }],
     ['ausd_operation_final_seconds', { kind: 'credit', outcome: 'settled' }],
     ['ausd_operation_final_seconds', { kind: 'send', outcome: 'settled' }],
