@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
+import { openLog } from '#platform/log'
 import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
 import { noFee } from '#shared/money/fee'
 import { topupFeesFrom } from '#shared/money/topup-fee'
+import { waitUntil } from '#test/support/wait'
 import { lockQuotes } from './lock'
 import { metricsOf } from './metrics'
 import { mintQuoteId } from './quote-id'
@@ -359,6 +361,25 @@ describe('the rates bucket', () => {
       payIn: { minorPerUsd: 420n },
       reference: { source: 'bnm' },
     })
+  })
+
+  test('raises an alarm for a pair without a rate', async () => {
+    const raised: object[] = []
+    const write = (line: string) => {
+      const { alarm, msg, pair } = JSON.parse(line)
+      if (alarm) raised.push({ msg, pair })
+    }
+    const down = {
+      name: 'open-er-api',
+      pairs: ['USD/MYR'] as const,
+      neverCloses: false,
+      checkOnly: false,
+      ask: () => Promise.reject(new Error('down')),
+    }
+    const log = openLog('pricing', 'error', { write })
+    await using _none = await openRateCache({ ...fixture.context, log, sources: [down] })
+    await waitUntil('the alarm', () => raised.length > 0)
+    expect(raised).toContainEqual({ msg: 'no rate to quote', pair: 'USD/MYR' })
   })
 
   test('lets an operator release a jump with one put of the NATS CLI', async () => {

@@ -8,11 +8,13 @@ import { ChainAccount, ChainTerms } from '#shared/messages/chain'
 import { CreditDue } from '#shared/messages/credit'
 import { IndexerDue } from '#shared/messages/indexer'
 import { refuse } from '#shared/refusals'
+import { waitUntil } from '#test/support/wait'
+import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import { account, chainTerms } from '../test-support/bodies'
 import { answerAs, type Dependencies, startBackbone } from '../test-support/dependencies'
 import { openUsers } from '../users/user.store'
-import { openMemory, remindOnce } from './remind'
+import { openMemory, remindOnce, startReminding } from './remind'
 import { reminders } from './reminder.store'
 
 const day = 86_400
@@ -95,9 +97,9 @@ beforeEach(async () => {
 })
 
 /** Returns an instance as a restart creates it, without any memory. */
-const instance = () => {
+const contextOf = () => {
   const { database } = backbone
-  const context = {
+  return {
     database,
     ask: asker(bus, 5_000),
     users: openUsers(database),
@@ -105,7 +107,9 @@ const instance = () => {
     clock: () => Date.now(),
     log: openLog('suite', 'silent'),
   }
-  const memory = openMemory()
+}
+const instance = () => {
+  const [context, memory] = [contextOf(), openMemory()]
   return () => remindOnce(context, memory)
 }
 const kinds = async () => {
@@ -206,5 +210,21 @@ describe('the reminders of a debt', () => {
     chain.lags = false
     expect(await round()).toBe(true)
     expect(await kinds()).toEqual(['1 due'])
+  })
+
+  test('raise an alarm after an hour without a complete round', async () => {
+    const raised: string[] = []
+    const write = (line: string) => {
+      const { alarm, msg } = JSON.parse(line)
+      if (alarm) raised.push(msg)
+    }
+    const time = { aheadMs: 0 }
+    const log = openLog('suite', 'error', { write })
+    const own = { ...contextOf(), log, clock: () => Date.now() + time.aheadMs, config: { remindersEveryMs: 10 } }
+    Object.assign(chain, { now: dueAt, lags: true })
+    await using _loop = startReminding(own as unknown as Context)
+    expect(raised).toEqual([])
+    time.aheadMs = 3_700_000
+    await waitUntil('the alarm', () => raised.includes('reminders of due debts not sent'))
   })
 })
