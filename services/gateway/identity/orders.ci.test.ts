@@ -4,6 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { asker } from '#platform/bus/ask'
 import { handler } from '#platform/bus/serve'
+import { openLog } from '#platform/log'
 import { journeyWei } from '#shared/chain/gas'
 import { ChainAccount } from '#shared/messages/chain'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
@@ -84,10 +85,20 @@ const becomes = (wallet: `0x${string}`, state: string) =>
 const stored = async (id: string) =>
   (await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.id, id)))).length
 const minuteMs = 60_000
+/** Lines of alarms, with their wallets. */
+const raised: string[] = []
+const log = openLog('suite', 'error', {
+  write: (line) => {
+    const { alarm, msg, wallet } = JSON.parse(line)
+    if (alarm) raised.push(`${wallet}: ${msg}`)
+  },
+})
+
 async function sweepLater(aheadMs: number): Promise<void> {
   await using bus = await backbone.busAs('gateway')
   await sweepOnce(
     contextOf({
+      log,
       config: { ...config, recheckAfterMs: minuteMs },
       database: backbone.database,
       ask: asker(bus),
@@ -365,6 +376,7 @@ describe('the sweep of an order without a result', () => {
     await sweepLater(minuteMs)
     expect((await identityOf(wallet))?.checkAt).toBeNull()
     expect(await stored(flagOrderId(wallet, revision, 21))).toBe(0)
+    expect(raised).toContain(`${wallet}: identity order unanswered, giving up`)
   })
   test('orders the coin again until the wallet holds coin', async () => {
     const { wallet, revision } = await approve(true, '5')
