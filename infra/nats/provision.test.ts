@@ -154,7 +154,7 @@ describe('provisioning', () => {
     expect(config).toMatchObject({
       ack_policy: 'explicit',
       ack_wait: nanos(20_000),
-      max_ack_pending: name === 'integrator' ? 1_000 : 64,
+      max_ack_pending: name === 'integrator' ? 10_000 : 64,
       max_deliver: -1,
     })
     const filters = config.filter_subjects ?? [config.filter_subject]

@@ -156,7 +156,7 @@ export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]
     reader('payments', outcomesOf('credit', 'repay', 'revoke', 'extend', 'freeze')),
     reader('payouts', outcomesOf('take', 'return')),
     reader('gateway', outcomesOf('verify', 'drip')),
-    // An event that the integrator does not take waits for hours, and holds up no others until there are many.
-    { ...reader('integrator', announced), max_ack_pending: 1_000 },
+    // An event that is not taken waits unacknowledged for up to an hour. New ones pass it until there are so many.
+    { ...reader('integrator', announced), max_ack_pending: 10_000 },
   ],
 }
