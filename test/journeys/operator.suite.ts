@@ -194,3 +194,14 @@ describe('a bank account that an operator refuses', () => {
     expect(JSON.stringify([stored, await sql`select * from payouts.refused_accounts`])).not.toContain(accountNumber)
   })
 })
+
+test('an operator releases the rate of a day, and sees the rates in use', async () => {
+  const rates = (...words: string[]) => ops('rates', ...words)
+  expect((await rates('show')).said).toContain('usd-myr: no day is released')
+  const day = new Date().toISOString().slice(0, 10)
+  expect((await rates('release', 'usd-myr', day, ...because)).said).toStartWith(`the rate of ${day} is released`)
+  expect((await rates('release', 'usd-myr', day, ...because)).said).toContain('already done by sari')
+  const { said } = await rates('show')
+  expect(said).toContain(`usd-myr: the rate of ${day} is released`)
+  expect(said).toMatch(/^usd-idr: no day is released\n {2}\S{10} {2}16250 by fixed, in use$/m)
+})

@@ -30,5 +30,17 @@ export const RateRelease = question('ops.rates.release', 'operations', ['ops'], 
   gives: 'nothing',
 })
 
+/** Names an owner of a break, and mutes its alert until a time. */
+export const BreakExplain = question('ops.reconcile.explain', 'operations', ['ops'], {
+  request: Type.Object({
+    ...operatorCommandFields,
+    break: Type.String(),
+    owner: Type.String(),
+    until: Type.String(),
+  }),
+  answer: CommandOutcome,
+  gives: 'nothing',
+})
+
 /** Commands that `ops` carries out itself, signed like requests to a service. */
-export const localCommands: readonly Question[] = [PostingCorrect, ItemAccept, ItemReopen, RateRelease]
+export const localCommands: readonly Question[] = [PostingCorrect, ItemAccept, ItemReopen, RateRelease, BreakExplain]

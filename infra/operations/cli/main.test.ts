@@ -139,14 +139,26 @@ test('operations/README.md lists who carries out each command that changes somet
     const [group] = words[0]!.split(' ')
     return words.map((one) => (commands.has(one) ? one : `${group} ${one}`))
   })
+  expect(listed.sort()).toEqual(await changingCommands())
+})
+
+test('operations/README.md says what to look at before each of them, and what undoes it', async () => {
+  const text = readFileSync(join(import.meta.dir, '../README.md'), 'utf8')
+  const [, section = ''] = /^### Look first, and undo$(.*?)^## /ms.exec(text)!
+  const rows = [...section.matchAll(/^\| (`.*?) \| (.+?) \| (.+?) \|$/gm)]
+  const listed = rows.flatMap(([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, one]) => one!))
+  expect(listed.sort()).toEqual(await changingCommands())
+})
+
+async function changingCommands(): Promise<string[]> {
   const changing: string[] = []
   for (const [name, { among, run }] of commands) {
     const lines: string[] = []
     await run(['--help'], (line) => lines.push(line))
     if (!among && lines.join('\n').includes('--reason <why>')) changing.push(name)
   }
-  expect(listed.sort()).toEqual(changing.sort())
-})
+  return changing.sort()
+}
 
 test('a command with others below it names all of them', () => {
   for (const [name, { among, does }] of verbs)

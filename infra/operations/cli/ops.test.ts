@@ -7,7 +7,7 @@ import { type ListedCommand, readOperatorCommands } from '#infra/operations/cli/
 import { explained } from '#infra/operations/cli/reconcile'
 import { showTopup } from '#infra/operations/cli/topups'
 import { accepted, listUnexplained, reopened, returned } from '#infra/operations/cli/unexplained'
-import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
+import { clearedText, frozenText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
 import { readRows } from '#infra/operations/health/rows'
 import { readCashouts } from '#infra/operations/timeline/cashouts'
 import { findRoots } from '#infra/operations/timeline/find'
@@ -82,6 +82,24 @@ describe('ops wallets list', () => {
       },
     ])
   })
+})
+
+test('ops wallets list names the operator who froze a wallet last, with the reason', async () => {
+  const wallet = `0x${'3'.repeat(40)}`
+  await sql`insert into payments.wallets (wallet, frozen, frozen_by_operator, revision) values (${wallet}, true, true, 1)`
+  for (const [cause, by, outcome] of [
+    ['frozen after revision 0', 'sari', 'done'],
+    ['frozen after revision 2', 'dewi', 'done'],
+    ['frozen after revision 4', 'budi', 'refused'],
+  ] as const) {
+    const [command] = await sql<{ id: string }[]>`
+      insert into ops.commands (verb, target, cause, reason, asked_by)
+      values ('wallets freeze', ${wallet}, ${cause}, 'a first reason', ${by}) returning id`
+    await sql`insert into ops.outcomes (command_id, outcome, said, asked_by, reason)
+      values (${command!.id}, ${outcome}, 'said', ${by}, ${`order of a court, ${by}`})`
+  }
+  const found = (await listFrozen(sql)).find((one) => one.wallet === wallet)!
+  expect(frozenText(found)).toEndWith('frozen by dewi (order of a court, dewi): wallets unfreeze ends that')
 })
 
 test('ops trace shows the losses of a wallet without the needless repayment of another one', async () => {

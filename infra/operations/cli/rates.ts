@@ -1,13 +1,62 @@
 import { perform } from '#infra/operations/audit-log/perform'
 import { performHere } from '#infra/operations/audit-log/perform-here'
-import { among, changing } from '#infra/operations/cli/command'
+import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { RateRelease } from '#infra/operations/cli/local-commands'
+import { messageAt } from '#infra/operations/timeline/stored-messages'
 import { Unavailable } from '#platform/bus/ask'
 import { pairs } from '#shared/money/pair'
 import { nothing } from '#shared/operators/may-perform'
 
 /** Names of the pairs as the bucket `rates` has them, such as `usd-idr`. */
 const words = pairs.map((pair) => pair.toLowerCase().replace('/', '-'))
+
+/** What the bucket has of a pair. A rate is in units of 10⁻⁸ of the local currency per US dollar. */
+type StoredRate = {
+  readonly key: string
+  readonly source: string
+  readonly localE8PerUsd: string
+  readonly day: string
+}
+
+const bucket = 'KV_rates'
+const keyPrefix = '$KV.rates.'
+const readMs = 3_000
+
+const show = reading({
+  does: 'show the rate in use, the last rate of each source, and the released day of each pair',
+  usage: 'rates show [--json]',
+  read: async (_, { bus }): Promise<CommandResult> => {
+    const { nc } = await bus()
+    const manager = await nc.jetstreamManager({ checkAPI: false, timeout: readMs })
+    const { state } = await manager.streams.info(bucket, { subjects_filter: `${keyPrefix}>` })
+    const keys = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(keyPrefix.length))
+    const read = async (key: string) =>
+      (await messageAt(manager, bucket, { last_by_subj: `${keyPrefix}${key}` }))?.string() || undefined
+    const found = await Promise.all(
+      words.map(async (pair) => {
+        const ofPair = keys.filter((key) => key.endsWith(`.${pair}`) && !key.startsWith('release.')).sort()
+        const values = await Promise.all(ofPair.map(async (key) => ({ key, value: await read(key) })))
+        const stored = values.flatMap(({ key, value }): StoredRate[] =>
+          value === undefined ? [] : [{ ...(JSON.parse(value) as StoredRate), key }],
+        )
+        return { pair, rates: stored, released: (await read(`release.${pair}`))?.trim() ?? null }
+      }),
+    )
+    const text = found
+      .flatMap(({ pair, rates: stored, released }) => [
+        `${pair}: ${released === null ? 'no day is released' : `the rate of ${released} is released`}`,
+        ...stored.map(rateLine),
+      ])
+      .join('\n')
+    return { text, data: { rates: found }, ok: true }
+  },
+})
+
+const rateLine = ({ key, source, localE8PerUsd, day }: StoredRate): string => {
+  const digits = localE8PerUsd.padStart(9, '0')
+  const rate = `${digits.slice(0, -8)}.${digits.slice(-8)}`.replace(/\.?0+$/, '')
+  return `  ${day}  ${rate} by ${source}${key.startsWith('accepted.') ? ', in use' : ''}`
+}
 
 function dayFault(day: string): string | undefined {
   const at = Date.parse(`${day}T00:00:00Z`)
@@ -45,4 +94,4 @@ const release = changing({
   },
 })
 
-export const rates = among('rates: release a jump', { release })
+export const rates = among('exchange rates: show, release a jump', { show, release })

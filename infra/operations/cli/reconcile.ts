@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { type Performed, perform } from '#infra/operations/audit-log/perform'
+import { performHere } from '#infra/operations/audit-log/perform-here'
 import { type OpenItem, readSheet } from '#infra/operations/books/balance-sheet'
 import { explainBreak } from '#infra/operations/books/explain'
 import { openBooksOf, type Reconciled, reconcile as reconcileBooks } from '#infra/operations/books/reconcile'
@@ -7,11 +8,13 @@ import { ruleNamed } from '#infra/operations/books/rules/catalogue'
 import { breakLine, csvOf } from '#infra/operations/books/text'
 import { itemLine } from '#infra/operations/cli/books'
 import { type CommandResult, changing, reading, type Verb } from '#infra/operations/cli/command'
+import { BreakExplain } from '#infra/operations/cli/local-commands'
 import type { Operator } from '#infra/operations/cli/operator'
 import { remedyFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { counted } from '#infra/operations/text'
 import { amountText } from '#shared/money/text'
+import { nothing } from '#shared/operators/may-perform'
 
 const explaining = 'reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]'
 
@@ -76,7 +79,7 @@ async function causeOf(sql: Sql, target: string, explanation: string): Promise<s
 }
 
 export async function explained(
-  operator: Pick<Operator, 'sql'>,
+  operator: Pick<Operator, 'sql' | 'signing'>,
   books: Sql,
   { id, owner, reason, until, by }: Explanation,
 ): Promise<Performed> {
@@ -84,11 +87,14 @@ export async function explained(
   const explanation = `${owner}, until ${until.toISOString()}: ${reason}`
   const cause = await causeOf(operator.sql, target, explanation)
   const command = { verb: explainVerb, target, cause, reason, by }
-  return perform(operator, command, async () =>
+  const work = async () =>
     (await explainBreak(books, id, { owner, reason, until }))
       ? { done: `break ${id} muted until ${until.toISOString()}` }
-      : { refused: `break ${id} is not open` },
-  )
+      : { refused: `break ${id} is not open` }
+  return perform(operator, command, (commandId) => {
+    const asked = { command: commandId, by, reason, break: id, owner, until: until.toISOString() }
+    return performHere(operator, BreakExplain, asked, { work, worth: async () => nothing })
+  })
 }
 
 export function textOf(found: Reconciled, open: readonly OpenItem[], isProviderAsked: boolean): string {

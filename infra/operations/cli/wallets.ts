@@ -20,12 +20,18 @@ export type FrozenWallet = {
   /** Payments of which money may be going back while no hold keeps it. */
   lostHolds: string[]
   byOperator: boolean
+  /** Operator who froze it by hand, and why; null if that is not in the audit log. */
+  frozenBy: string | null
 }
 
 /** Returns the frozen wallets, longest frozen first. */
 export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
   select wallet, updated_at as since, retry_at is null as "onChain", frozen_by_operator as "byOperator",
     coalesce(micro, 0)::text as "missingMicro", coalesce(lost.payments, '{}') as payments,
+    case when frozen_by_operator then (
+      select coalesce(o.asked_by, c.asked_by) || ' (' || coalesce(o.reason, c.reason) || ')'
+      from ops.commands c join ops.outcomes o on o.command_id = c.id and o.outcome = 'done'
+      where c.verb = 'wallets freeze' and c.target = w.wallet order by o.id desc limit 1) end as "frozenBy",
     array(select id from payments.payments where wallet = w.wallet
       and ${predicate(sql, isLostHold(payments))} order by 1) as "lostHolds"
   from payments.wallets w left join (
@@ -41,7 +47,7 @@ export const frozenText = ({ missingMicro, onChain, ...because }: FrozenWallet):
     onChain ? 'frozen on chain' : 'freeze pending',
     ...because.payments,
     ...because.lostHolds.map((id) => `money of ${id} may be going back`),
-    ...(because.byOperator ? ['frozen by an operator: wallets unfreeze'] : []),
+    ...(because.byOperator ? [`frozen by ${because.frozenBy ?? 'an operator'}: wallets unfreeze ends that`] : []),
   ].join(', ')
 
 /** Repayment of a loss that was undone later. `micro` is the amount not given back yet, in 10⁻⁶ AUSD. */
