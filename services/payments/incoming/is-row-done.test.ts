@@ -198,7 +198,20 @@ describe('the row of a dispute', () => {
       { ...counted, isOwnCurrency: false, report: report('pending') },
       false,
     ],
-    ['that was won and concerns nobody is done', row('chargeback', 'reversed'), owned, true],
+    ['that was won and concerns nobody is done', row('chargeback', 'reversed'), nothing, true],
+    // guard: a row that takes a refund or dispute back is received, also if the row was not seen before
+    [
+      'that was won and is of our payment is not done before it is reported',
+      row('chargeback', 'reversed'),
+      owned,
+      false,
+    ],
+    [
+      'that was won after a webhook reported it is not done',
+      row('chargeback', 'reversed'),
+      { ...nothing, isRefundKnown: true },
+      false,
+    ],
     ['that matches no payment is not done before that is recorded', row('chargeback', 'pending'), nothing, false],
   ] as const)('%s', (_, one, facts, isDone) => {
     expect(isRowDone(one, facts)).toBe(isDone)

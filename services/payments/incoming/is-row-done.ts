@@ -65,11 +65,12 @@ function isChargeDone(row: Row, facts: RowFacts): boolean {
   return facts.isCounted ? isOver(facts.doubt) && isOver(facts.chargeDoubt) : isUnmatched(facts)
 }
 
-function isReportDone({ type, status }: Row, facts: RowFacts): boolean {
+function isReportDone({ status }: Pick<Row, 'status'>, facts: RowFacts): boolean {
   const { isOwned, report } = facts
   if (!isOver(facts.doubt)) return false
-  // A refund that never took place needs no record, unless a webhook may have reported it before it bounced.
-  const isReported = type === 'refund' && (isOwned || facts.isRefundKnown)
+  // What never took place needs no record, unless a webhook may have reported it before: a refund that bounced, a dispute that was lost.
+  // guard: a row that takes a refund or dispute back is received, also if the row was not seen before
+  const isReported = isOwned || facts.isRefundKnown
   if (!report) return (statusOf[status] === 'dead' && !isReported) || isUnmatched(facts)
   // A restore may have brought back the payment of a charge that matched none before.
   const isNamed = report.paymentId !== '' || !isOwned

@@ -131,22 +131,28 @@ describe.each(kinds)('a %s by card that is disputed during its hold', (kind) => 
   })
 })
 
-test('a dispute that was lost and is won in the end is over, although no webhook told it', async () => {
-  const id = await given('QRIS')
-  const dispute = await disputed(id)
-  await move(dispute, 'LOST')
-  await fixture.becomes(id, { state: 'review' })
-  await fixture.list()
-  await fixture.control('faults', { webhooks: { drop: 1 } })
-  await move(dispute, 'WON')
-  const book: Record<string, { id: string; payment_id: string }[]> = await fixture.control('book')
-  const { providerPaymentId } = (await fixture.row(id))!
-  const chargeback = book.chargebacks!.find(({ payment_id }) => payment_id === providerPaymentId)!
-  await fixture.control(`chargebacks/${chargeback.id}`, { status: 'REVERSED' })
-  await fixture.list()
-  await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
-  expect(await isFrozen(id)).toBe(false)
-})
+test.each([
+  ['was read', true],
+  ['was not read', false],
+])(
+  'a dispute that was lost while the list %s, and is won in the end, is over, although no webhook told it',
+  async (_, isRead) => {
+    const id = await given('QRIS')
+    const dispute = await disputed(id)
+    await move(dispute, 'LOST')
+    await fixture.becomes(id, { state: 'review' })
+    if (isRead) await fixture.list()
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    await move(dispute, 'WON')
+    const book: Record<string, { id: string; payment_id: string }[]> = await fixture.control('book')
+    const { providerPaymentId } = (await fixture.row(id))!
+    const chargeback = book.chargebacks!.find(({ payment_id }) => payment_id === providerPaymentId)!
+    await fixture.control(`chargebacks/${chargeback.id}`, { status: 'REVERSED' })
+    await fixture.list()
+    await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
+    expect(await isFrozen(id)).toBe(false)
+  },
+)
 
 test('a dispute whose end no webhook told is found by asking for it, and the wallet is free again', async () => {
   const id = await given('QRIS')
