@@ -248,8 +248,7 @@ export function decideRevoked(payment: PaymentFacts): Step {
 export function decideRefunded(payment: PaymentFacts & { readonly paidMinor?: bigint | null }): Step {
   if (hasLapsedRefund(payment)) return decideLapsed(payment)
   if (!hasOpenRefund(payment)) return decideHealed(payment)
-  if (awaitsRate(payment) && remainderFloor(payment) === 0n)
-    return { next: 'refunded', reason: 'refunded_before_credit' }
+  if (awaitsRate(payment) && isAllBack(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
   switch (payment.state) {
     case 'held':
       return revocation(payment)
@@ -261,6 +260,10 @@ export function decideRefunded(payment: PaymentFacts & { readonly paidMinor?: bi
       return { stay: true } // A relayer order is in progress; the decision follows when it ends.
   }
 }
+
+/** Returns true if nothing is left of what was paid, or of the amount that counts. */
+const isAllBack = (payment: PaymentFacts & { readonly paidMinor?: bigint | null }): boolean =>
+  remainderFloor(payment) === 0n || payment.refundedMinor >= (payment.paidMinor ?? payment.fiatMinor)
 
 /** Decides after money came back to us whose value had been taken back, or was never credited. */
 function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | null }): Step {

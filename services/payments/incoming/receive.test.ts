@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { booksOf } from '../ledger/test-support'
 import { newWallet, openFixture, waitUntil, wallet } from '../test-support'
 
 const fixture = await openFixture()
+const { booked } = booksOf(fixture)
 afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
@@ -283,6 +285,30 @@ describe('money after the end of its checkout', () => {
     fixture.present.set('USD/IDR', '16250')
     expect(await fixture.subjects(id)).toEqual([])
   })
+
+  test.each([
+    ['less than it owes', -7n],
+    ['more than it owes', 7n],
+  ])(
+    'that pays %s is refunded as a whole while it waits, and its amount is known if that comes back',
+    async (_, moreMinor) => {
+      const id = await settlement(newWallet())
+      await fixture.control(`sessions/${id}/expire`)
+      const { fiatMinor } = (await fixture.becomes(id, { state: 'expired' }))!
+      fixture.present.delete('USD/IDR')
+      const paidMinor = fiatMinor + moreMinor
+      const paid = { channel_code: 'CARDS', force: true, amount: Number(paidMinor) }
+      await fixture.control(`sessions/${id}/pay`, paid)
+      await fixture.becomes(id, { reason: 'awaiting_rate', paidMinor })
+      const refund = await fixture.control(`payments/${id}/refund`)
+      await fixture.becomes(id, { state: 'refunded', refundedMinor: paidMinor })
+      await fixture.control(`refunds/${refund.id}/fail`)
+      await fixture.becomes(id, { state: 'review', reason: 'amount_differs', refundedMinor: 0n, paidMinor })
+      expect(await booked(id)).toEqual({ 'provider_id IDR': paidMinor, 'suspense IDR': -paidMinor })
+      fixture.present.set('USD/IDR', '16250')
+      expect((await fixture.resolve(id, 'refund')).ok).toHaveProperty('done')
+    },
+  )
 
   test('is found by the list, waits without a rate, and is credited once there is one', async () => {
     const id = await end()

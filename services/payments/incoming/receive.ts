@@ -282,6 +282,7 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
     providerPaymentId: charge.paymentId,
     channel: charge.channel,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
+    paidMinor: charge.paidMinor,
   }
   const reason = 'awaiting_rate' as const
   if (state !== 'expired' && state !== 'replaced') {
