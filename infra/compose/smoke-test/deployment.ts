@@ -11,7 +11,9 @@ import { expecting } from './report'
 import { blockOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
-export const publicUrl = 'http://127.0.0.1:3000'
+/** Port 3000, unless the shell sets another, for example beside a stack of `bun run start`. */
+const gatewayPort = process.env.GATEWAY_PORT || '3000'
+export const publicUrl = `http://127.0.0.1:${gatewayPort}`
 const functions = blockOf('functions')
 
 export type RehearsedDeployment = {
@@ -35,6 +37,7 @@ function variablesOf(example: string, outside: ExternalParts): Map<string, strin
   const own = {
     PUBLIC_URL: publicUrl,
     SUPPORT_CONTACT: 'help@example.org',
+    GATEWAY_PORT: gatewayPort,
     APP_URL: 'http://127.0.0.1:3100/app',
     DEPLOYMENT: 'local',
     PROVIDER_URL: outside.providerUrl,
