@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
-import { cutPower, isEngine, links } from './power-cut'
+import { cutPower, isEngine, links, withoutEngine } from './power-cut'
 
 /** `text` is stdout followed by stderr. */
 export type Ran = { code: number; text: string; ms: number }
@@ -124,18 +124,13 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
     await kill('SIGTERM')
     cutPower()
     for (const name of links()) await run(['ip', 'link', 'delete', name])
-    for (const words of opened) await run(['chroot', root, 'iptables', ...words])
+    for (const tool of ['iptables', 'ip6tables']) {
+      const { text } = await run(['chroot', root, `${tool}-save`])
+      await run(['chroot', root, 'sh', '-c', `printf %s "$0" | ${tool}-restore`, withoutEngine(text)])
+    }
   }
   return { dir, docker, bin, reboot, end }
 }
-
-/** Undoes the engine's firewall rules, which block other forwarded traffic. */
-const opened = [
-  ['-P', 'FORWARD', 'ACCEPT'],
-  ['-F', 'FORWARD'],
-  ['-t', 'nat', '-F', 'DOCKER'],
-  ['-t', 'raw', '-F', 'PREROUTING'],
-]
 
 async function install(dir: string, say: (text: string) => void): Promise<void> {
   mkdirSync(dir, { recursive: true })

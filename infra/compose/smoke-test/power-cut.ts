@@ -51,3 +51,11 @@ export function cutPower(): void {
 
 export const links = (): string[] =>
   readdirSync('/sys/class/net').filter((name) => /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/.test(name))
+
+/** Returns the firewall, as iptables-save prints it, without the engine's chains and rules, which block forwarded traffic. */
+export const withoutEngine = (saved: string): string =>
+  saved
+    .split('\n')
+    .filter((line) => !/\b(DOCKER|docker0|br-[0-9a-f]{12})\b/.test(line))
+    .map((line) => line.replace(/^:FORWARD DROP /, ':FORWARD ACCEPT '))
+    .join('\n')
