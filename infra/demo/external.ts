@@ -6,6 +6,8 @@ export type ExternalControls = ReturnType<typeof outsideOf>
 // biome-ignore lint/suspicious/noExplicitAny: the book is read by tests, field by field
 type Book = Record<string, any[]>
 
+type CalledEvent = { readonly status: number; readonly event: { readonly type: string } }
+
 const deadlineMs = 30_000
 
 export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
@@ -38,5 +40,10 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
       (
         await fetch(`${stack.sandbox}/control/book`, { signal: AbortSignal.timeout(deadlineMs) })
       ).json() as Promise<Book>,
+    /** Returns the events that the sandbox got as the integrator's server, with the status of each answer. */
+    events: async (): Promise<CalledEvent[]> => {
+      const answer = await fetch(`${stack.sandbox}/control/events`, { signal: AbortSignal.timeout(deadlineMs) })
+      return ((await answer.json()) as { received: CalledEvent[] }).received
+    },
   }
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ExternalControls } from '#infra/demo/external'
 import { planChain } from '#infra/local/chain'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
@@ -53,4 +54,18 @@ export async function openOutside(dir: string, env: Record<string, string>): Pro
       await Promise.all(children.map(({ exited }) => exited))
     },
   }
+}
+
+export const freshEventsSecret = () => `whsec_${crypto.getRandomValues(new Uint8Array(32)).toBase64()}`
+
+/** Waits until the sandbox has taken the event of a paid top-up, which it does only if it knows the secret of its signature. */
+export async function eventsArrive({ events }: ExternalControls): Promise<string> {
+  const taken = async () => (await events()).filter(({ status }) => status === 204)
+  await waitUntil(
+    'the event of a paid top-up',
+    async () => (await taken()).some(({ event }) => event.type === 'payments.paid'),
+    90_000,
+    500,
+  )
+  return `${(await taken()).length} of ${(await events()).length} calls taken`
 }

@@ -1,8 +1,10 @@
 import { dirname } from 'node:path'
 import { composeStackFile } from '#infra/compose/stack-file'
+import { outsideOf } from '#infra/demo/external'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { type Engine, must, type Ran, run } from './engine'
+import { eventsArrive, freshEventsSecret } from './external'
 import { provideTools } from './images'
 import { below } from './power-cut'
 import { expecting, seconds, step } from './report'
@@ -118,6 +120,15 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
     { vital: true },
   )
   await step('demo', () => demo(stack))
+  await step('events by HTTP', async () => {
+    const events = { EVENTS_URL: 'http://sandbox:3100/events', EVENTS_SECRETS: freshEventsSecret() }
+    await well(compose(['up', '-d'], events))
+    await stack.allWell()
+    const seen = await eventsArrive(outsideOf(composeStackFile()))
+    await well(compose(['up', '-d']))
+    await stack.allWell()
+    return seen
+  })
   await step('NATS tools', async () => {
     await provideTools(engine, 'local')
     await compose(['--profile', 'tools', 'up', '-d', 'nats-box'])
