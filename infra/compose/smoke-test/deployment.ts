@@ -6,7 +6,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { freshSecret } from '#infra/local/keys'
 import { waitUntil } from '#infra/local/wait'
 import { type Engine, type Ran, run } from './engine'
-import { type ExternalParts, openOutside } from './external'
+import { type ExternalParts, freshEventsSecret, openOutside } from './external'
 import { expecting } from './report'
 import { blockOf } from './runbook-text'
 import type { ComposeStack } from './stack'
@@ -24,6 +24,8 @@ export type RehearsedDeployment = {
   readonly outside: ExternalParts
   readonly controls: ExternalControls
   readonly adminKey: string
+  /** Settings with which the gateway sends its events to the sandbox. */
+  readonly events: { readonly EVENTS_URL: string; readonly EVENTS_SECRETS: string }
 }
 
 /** Like `openssl rand -hex 24`. */
@@ -35,9 +37,9 @@ function variablesOf(example: string, outside: ExternalParts): Map<string, strin
   for (const name of env.keys()) if (/PASSWORD|STORE_KEY/.test(name)) env.set(name, hex())
   const treasuryKey = generatePrivateKey()
   const own = {
+    GATEWAY_PORT: gatewayPort,
     PUBLIC_URL: publicUrl,
     SUPPORT_CONTACT: 'help@example.org',
-    GATEWAY_PORT: gatewayPort,
     APP_URL: 'http://127.0.0.1:3100/app',
     DEPLOYMENT: 'local',
     PROVIDER_URL: outside.providerUrl,
@@ -76,6 +78,7 @@ export async function layDeployment(engine: Engine, stack: ComposeStack): Promis
     IDENTITY_SECRET_KEY: hex(),
   }
   const [id, my, identity] = [hex(), hex(), hex()]
+  const eventsSecret = freshEventsSecret()
   const outside = await openOutside(engine.dir, {
     ...keys,
     GATEWAY_URL: publicUrl,
@@ -83,6 +86,7 @@ export async function layDeployment(engine: Engine, stack: ComposeStack): Promis
     PAYMENTS_CALLBACK_TOKEN_ID: id,
     PAYMENTS_CALLBACK_TOKEN_MY: my,
     IDENTITY_WEBHOOK_SECRET: identity,
+    EVENTS_SECRETS: eventsSecret,
   })
   const example = readFileSync(join(infra, 'env.example'), 'utf8')
   const env = variablesOf(example, outside)
@@ -99,7 +103,8 @@ export async function layDeployment(engine: Engine, stack: ComposeStack): Promis
     })
   }
   const controls = outsideOf({ sandbox: outside.sandbox })
-  return { dir: stack.dir, infra, env, shell, outside, controls, adminKey: generatePrivateKey() }
+  const events = { EVENTS_URL: `${outside.providerUrl}/events`, EVENTS_SECRETS: eventsSecret }
+  return { dir: stack.dir, infra, env, shell, outside, controls, adminKey: generatePrivateKey(), events }
 }
 
 export async function says(run: Promise<Ran>, ...words: RegExp[]): Promise<string> {

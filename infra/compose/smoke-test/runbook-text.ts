@@ -4,7 +4,7 @@ import { infraDir } from '#infra/compose/composition'
 
 const fence = /^( *)```sh\n([\s\S]*?)^ *```$/gm
 
-export function textBlocks(page: 'deploy' | 'restore', heading: string): string[] {
+export function textBlocks(page: 'deploy' | 'restore' | 'secrets', heading: string): string[] {
   const text = readFileSync(join(infraDir, `operations/runbook/${page}.md`), 'utf8')
   const start = text.search(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))
   if (start < 0) throw new Error(`infra/operations/runbook/${page}.md has no heading "${heading}"`)
@@ -26,6 +26,7 @@ const blocks = {
   seen: ['deploy', '8. Start', 'curl -s $PUBLIC_URL/ready'],
   probe: ['deploy', '8. Start', 'webhook-id: probe-1'],
   firstUser: ['deploy', '9. First user, first top-up', 'export SESSION='],
+  changedFile: ['secrets', 'Rotate', 'dc up -d --force-recreate'],
   backup: ['restore', 'Backup', 'pg_basebackup'],
   operator: ['restore', 'Restore', 'oper() {'],
   restoreFiles: ['restore', 'Restore', 'tar -x -C docker'],

@@ -1,8 +1,10 @@
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
+import { waitUntil } from '#infra/local/wait'
 import { layDeployment, type RehearsedDeployment, ready, says } from './deployment'
 import type { Engine } from './engine'
+import { eventsArrive, freshEventsSecret } from './external'
 import { provideTools } from './images'
 import { expecting, step } from './report'
 import { changes, everyDay, firstPerson, restore } from './runbook-days'
@@ -17,6 +19,7 @@ export async function rehearseRunbook(engine: Engine, stack: ComposeStack): Prom
   try {
     await fromNothing(engine, made)
     await firstPerson(made)
+    await eventsByHttp(made)
     await changes(made)
     await everyDay(made)
     await restore(made)
@@ -93,6 +96,32 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
     },
     { vital: true },
   )
+}
+
+/** The sandbox refuses the first secret, so events arrive only if the services read a changed file. */
+async function eventsByHttp({ infra, shell, env, events, controls }: RehearsedDeployment): Promise<void> {
+  await step('runbook: events by HTTP, with another secret in its file', async () => {
+    const before = new Map(env)
+    const withFiles = blockOf('secretFiles')
+    const unknown = freshEventsSecret()
+    try {
+      env.set('EVENTS_URL', events.EVENTS_URL).set('EVENTS_SECRETS', unknown)
+      const dir = fillSecrets(join(infra, 'secrets'), env)
+      env.set('SECRETS_DIR', dir)
+      await says(shell(`${withFiles}\ndc up -d`))
+      await ready()
+      await waitUntil('a refused event', async () => (await controls.events()).some(({ status }) => status === 401))
+      writeFileSync(join(dir, 'events_secrets'), `${events.EVENTS_SECRETS},${unknown}`)
+      await says(shell(`${withFiles}\n${blockOf('changedFile')}`))
+      await ready()
+      return await eventsArrive(controls)
+    } finally {
+      env.clear()
+      for (const [name, value] of before) env.set(name, value)
+      await says(shell('dc up -d'))
+      await ready()
+    }
+  })
 }
 
 /** Moves every secret of compose/secrets.yaml from the variables to a file. */
