@@ -30,6 +30,17 @@ describe('the stored report of a refund', () => {
     expect(await told('dead')).toEqual(['dead', 20_000n, true])
     expect(await told('succeeded', null)).toEqual(['succeeded', null, true])
   })
+
+  // guard: the amount of a decision is not replaced by that of the claim before it
+  test.each(['pending', 'unknown'] as const)(
+    'keeps the amount of a decision when an older "%s" comes late',
+    async (late) => {
+      await told('pending', 135_200n)
+      expect(await told('succeeded', 48_653n)).toEqual(['succeeded', 48_653n, true])
+      expect(await told(late, 135_200n)).toEqual(['succeeded', 48_653n, false])
+      expect(await told('dead', 48_653n)).toEqual(['dead', 48_653n, true])
+    },
+  )
 })
 
 describe('the stored loss of a payment', () => {

@@ -50,12 +50,14 @@ export type StoredReport = typeof refunds.$inferSelect
 
 /**
  * Stores a report as now read. Only a final status brings back money that is gone: a stale "pending" undoes
- * nothing. Returns undefined if the report contains nothing new.
+ * nothing, and its amount is that of a claim. Returns undefined if the report contains nothing new.
  */
 export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert): Promise<StoredReport | undefined> {
   const isStale = sql`(${refunds.status} = 'succeeded' and excluded.status in ('pending', 'unknown'))`
   // guard: a refund that succeeded comes back only by a final status
   const status = sql`case when ${isStale} then 'succeeded' else excluded.status end`
+  // guard: the amount of a decision is not replaced by that of the claim before it
+  const refundedMinor = sql`case when ${isStale} then ${refunds.refundedMinor} else excluded.refunded_minor end`
   // A report that now names another charge belongs to the payment of that charge only.
   const isOfSame = sql`${refunds.providerPaymentId} = excluded.provider_payment_id`
   const paymentId = sql`case when ${isOfSame} and ${refunds.paymentId} <> '' then ${refunds.paymentId}
@@ -71,14 +73,14 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
         paymentId,
         objectId,
         providerPaymentId: sql`excluded.provider_payment_id`,
-        refundedMinor: sql`excluded.refunded_minor`,
+        refundedMinor,
         evidenceDueAt: sql`excluded.evidence_due_at`,
         nextCheckAt: sql`excluded.next_check_at`,
         updatedAt: sql`now()`,
       },
       setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor},
           ${refunds.providerPaymentId}, ${refunds.evidenceDueAt})
-        is distinct from (${status}, ${paymentId}, ${objectId}, excluded.refunded_minor,
+        is distinct from (${status}, ${paymentId}, ${objectId}, ${refundedMinor},
           excluded.provider_payment_id, excluded.evidence_due_at)`,
     })
     .returning()

@@ -27,7 +27,7 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
   const isOfSame = known.providerPaymentId === report.providerPaymentId
   const next = {
     ...known,
-    refundedMinor: report.refundedMinor,
+    refundedMinor: isStale ? known.refundedMinor : report.refundedMinor,
     status: isStale ? known.status : report.status,
     paymentId: (isOfSame && known.paymentId) || report.paymentId,
     objectId: report.objectId ?? known.objectId,
