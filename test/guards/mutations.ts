@@ -150,6 +150,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a response counts only for the hold end it was requested for': without('refundsCheckedAt'),
   'a 404 for refunds is inconclusive until the list was read': instead('await readFreshList(context, payment)', '[]'),
   'a refund that succeeded comes back only by a final status': instead('isStale', 'sql`false`'),
+  'the amount of a decision is not replaced by that of the claim before it': instead('isStale', 'sql`false`'),
   'what was given back of a repaid loss is missing again if the loss comes about': instead(
     'lostMicro',
     'madeGoodMicro',
