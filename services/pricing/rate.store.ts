@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { within } from '#platform/deadline'
 import { schemaReader } from '#platform/schema'
 import { Amount, Pair as PairField } from '#shared/messages/fields'
-import type { Pair } from '#shared/money/pair'
+import { type Pair, pairKey } from '#shared/money/pair'
 import { dayOf, type Sighting } from './rate'
 
 const Stored = Type.Object({
@@ -26,17 +26,16 @@ export type RateStore = {
 
 const deadlineMs = 3_000
 const codec = StringCodec()
-const word = (pair: Pair) => pair.toLowerCase().replace('/', '-')
 
 export async function openRateStore(js: JetStreamClient): Promise<RateStore> {
   const kv = await js.views.kv('rates', { bindOnly: true })
   return {
-    remember: (sighting) => put(kv, `seen.${sighting.source}.${word(sighting.pair)}`, sighting),
-    recall: (source, pair) => get(kv, `seen.${source}.${word(pair)}`),
-    accept: (sighting) => put(kv, `accepted.${word(sighting.pair)}`, sighting),
-    findAccepted: (pair) => get(kv, `accepted.${word(pair)}`),
+    remember: (sighting) => put(kv, `seen.${sighting.source}.${pairKey(sighting.pair)}`, sighting),
+    recall: (source, pair) => get(kv, `seen.${source}.${pairKey(pair)}`),
+    accept: (sighting) => put(kv, `accepted.${pairKey(sighting.pair)}`, sighting),
+    findAccepted: (pair) => get(kv, `accepted.${pairKey(pair)}`),
     findReleasedDay: async (pair) => {
-      const entry = await within(kv.get(`release.${word(pair)}`), deadlineMs, 'the rates bucket')
+      const entry = await within(kv.get(`release.${pairKey(pair)}`), deadlineMs, 'the rates bucket')
       return entry?.operation === 'PUT' ? entry.string().trim() : undefined
     },
   }

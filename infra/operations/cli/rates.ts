@@ -4,11 +4,12 @@ import { among, type CommandResult, changing, reading } from '#infra/operations/
 import { RateRelease } from '#infra/operations/cli/local-commands'
 import { messageAt } from '#infra/operations/timeline/stored-messages'
 import { Unavailable } from '#platform/bus/ask'
-import { pairs } from '#shared/money/pair'
+import { homePair, namedDayStartMs } from '#shared/money/day'
+import { pairKey, pairs } from '#shared/money/pair'
 import { nothing } from '#shared/operators/may-perform'
 
 /** Names of the pairs as the bucket `rates` has them, such as `usd-idr`. */
-const words = pairs.map((pair) => pair.toLowerCase().replace('/', '-'))
+const words = pairs.map(pairKey)
 
 /** What the bucket has of a pair. A rate is in units of 10⁻⁸ of the local currency per US dollar. */
 type StoredRate = {
@@ -59,11 +60,9 @@ const rateLine = ({ key, source, localE8PerUsd, day }: StoredRate): string => {
 }
 
 function dayFault(day: string): string | undefined {
-  const at = Date.parse(`${day}T00:00:00Z`)
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
-  if (!isDay) return `${day} is not a day such as 2026-11-20`
+  if (namedDayStartMs(homePair, day) === undefined) return `${day} is not a day such as 2026-11-20`
   // A released day is not guarded, so a mistyped one would let a later jump pass.
-  return new Date(at) > new Date() ? `${day} has not begun: no rate of it can have jumped` : undefined
+  return new Date(`${day}T00:00:00Z`) > new Date() ? `${day} has not begun: no rate of it can have jumped` : undefined
 }
 
 const release = changing({
@@ -76,7 +75,7 @@ const release = changing({
     const command = { verb: 'rates release', target: pair, cause: day, reason, by }
     const work = async () => {
       const { js } = await operator.bus()
-      await js.publish(`$KV.rates.release.${pair}`, day).catch((cause) => {
+      await js.publish(`${keyPrefix}release.${pair}`, day).catch((cause) => {
         throw new Unavailable('the bucket of rates', { cause })
       })
       return { done: `the rate of ${day} is released; pricing reads it at its next poll` }

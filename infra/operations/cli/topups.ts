@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
+import { nameForm } from '#infra/operations/cli/unexplained'
 import { capitalOf, returnOf } from '#infra/operations/health/unexplained'
 import { TopupRefund } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
@@ -102,7 +103,6 @@ const show = reading({
   read: ({ words: [id = ''] }, { sql }) => showTopup(sql, id),
 })
 
-const nameForm = /^0x[0-9a-f]{64}:[0-9]{1,9}$/i
 const transfersMax = 10
 
 const refund = changing({

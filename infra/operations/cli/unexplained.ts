@@ -149,7 +149,8 @@ export async function returned(
   })
 }
 
-const nameForm = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i
+/** Name of a transfer, `<transaction>:<log>`. */
+export const nameForm = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i
 
 const giveBack = changing({
   does: 'return a transfer to its sender, once',

@@ -214,8 +214,7 @@ test('an event whose gateway is killed during the call comes again from another,
 const childScript = `
   import { openLog } from '#platform/log'
   import { openPush } from '${import.meta.dir}/push'
-  import { answerResend } from './resend'
-import { keyOf } from '${import.meta.dir}/signed-headers'
+  import { keyOf } from '${import.meta.dir}/signed-headers'
   const config = JSON.parse(process.env.CONFIG)
   openPush({ ...config, eventsSecrets: config.eventsSecrets.map(keyOf) }, Date.now, { log: openLog('gateway', 'silent'), fatal: () => {} })
 `
