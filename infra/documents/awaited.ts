@@ -63,7 +63,7 @@ export const awaited: readonly Awaited[] = [
     what: 'refund or dispute that is open at the provider',
     tables: ['payments.refunds'],
     binds: 'the hold, or freezes the wallet',
-    ends: 'the provider’s last word, for which it is asked hourly; `ops wallets clear` before it',
+    ends: 'the provider’s last word, for which it is asked hourly, and once more after news of it; `ops wallets clear` before it',
     prolonged: 'provider and bank',
     alarms: [
       'money may be going back, wallet frozen',

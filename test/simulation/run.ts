@@ -1,4 +1,5 @@
 import * as relayer from '../../services/chain-relayer/schema.store'
+import { confirmMs, isOpen } from '../../services/payments/losses/report'
 import * as payments from '../../services/payments/schema.store'
 import * as payouts from '../../services/payouts/schema.store'
 import { Chain } from './chain/chain'
@@ -46,6 +47,12 @@ function underWay({ world, broker }: Surroundings, people: People): string | und
   if (cashout) return `cash-out ${cashout.id} in ${cashout.state}`
   const operation = rows.operations.find(({ state }) => state === 'waiting' || state === 'assigned')
   if (operation) return `${operation.kind} ${operation.id} in ${operation.state}`
+  // A look that was planned in the calm repeats what is known.
+  const lastMs = world.calmFrom + confirmMs
+  const look = rows.refunds.find(
+    ({ status, nextCheckAt }) => nextCheckAt !== null && !isOpen({ status }) && nextCheckAt.getTime() < lastMs,
+  )
+  if (look) return `a look at ${look.id}`
   const wallet = rows.wallets.find(({ retryAt }) => retryAt !== null)
   if (wallet) return `freeze of ${wallet.wallet}`
   for (const { outbox } of [payments, payouts, relayer.messaging])

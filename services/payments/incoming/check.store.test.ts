@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
-import { findDueWallets, leaseDisputes, recordReport, storeFreeze } from '../losses/refund.store'
+import { findDueWallets, leaseLooks, planLook, recordReport, storeFreeze } from '../losses/refund.store'
 import { insertPayment } from '../payment.store'
 import type { NewPayment } from '../payment.table'
 import { isDue, leaseDue } from './check.store'
@@ -41,11 +41,11 @@ test('a payment is checked although the clock was set back by two hours since it
   const due = () => database.read((db) => isDue(db, now))
   const leased = () => database.transaction((tx) => leaseDue(tx, now, 'others', 10))
   const waiting = await planned(inMs(3_600_000))
-  expect(await due()).toEqual({ payments: false, wallets: false, disputes: false })
+  expect(await due()).toEqual({ payments: false, wallets: false, looks: false })
   const late = await planned(inMs(7_220_000))
-  expect(await due()).toEqual({ payments: true, wallets: false, disputes: false })
+  expect(await due()).toEqual({ payments: true, wallets: false, looks: false })
   expect((await leased()).map(({ id }) => id)).toEqual([late])
-  expect(await due()).toEqual({ payments: false, wallets: false, disputes: false })
+  expect(await due()).toEqual({ payments: false, wallets: false, looks: false })
   expect(await leased()).toEqual([])
   expect(waiting).not.toBe(late)
 })
@@ -84,13 +84,16 @@ test('an open dispute is asked for once it is due, by one instance', async () =>
   const { database } = scratch
   const dispute = { paymentId: 'pay_1', providerPaymentId: 'py-1', status: 'pending', origin: 'chargeback' } as const
   const record = (id: string, nextCheckAt: Date | null) =>
-    database.transaction((tx) => recordReport(tx, { ...dispute, id, nextCheckAt }))
+    database.transaction(async (tx) => {
+      await recordReport(tx, { ...dispute, id })
+      await planLook(tx, id, nextCheckAt)
+    })
   await record('mi-dspt-later', inMs(60_000))
   await record('chargeback:txn_1', null)
-  expect((await database.read((db) => isDue(db, now))).disputes).toBe(false)
+  expect((await database.read((db) => isDue(db, now))).looks).toBe(false)
   await record('mi-dspt-due', inMs(-1_000))
-  expect((await database.read((db) => isDue(db, now))).disputes).toBe(true)
-  const lease = () => database.transaction((tx) => leaseDisputes(tx, now, { retryAt: inMs(3_600_000), rowsMax: 5 }))
+  expect((await database.read((db) => isDue(db, now))).looks).toBe(true)
+  const lease = () => database.transaction((tx) => leaseLooks(tx, now, { retryAt: inMs(3_600_000), rowsMax: 5 }))
   expect((await lease()).map(({ id }) => id)).toEqual(['mi-dspt-due'])
   expect(await lease()).toEqual([])
 })

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, isNotNull, or, type SQL, sql } from 'drizzle
 import { isFromAhead, isOneOf, isOver, quotedList, timeFrom } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { checkMaxMs } from '../decide'
-import { isDisputeDue, isWalletDue, refunds, wallets } from '../losses/refund.store'
+import { isLookDue, isWalletDue, refunds, wallets } from '../losses/refund.store'
 import { statesWith } from '../payment'
 import { type PaymentRow, payments } from '../payment.table'
 
@@ -44,19 +44,19 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
 const isPlannedAhead = and(isNotNull(payments.nextCheckAt), isFromAhead(payments.changedAt))!
 
 /**
- * Returns whether any payment, wallet or dispute is due. It reads the earliest and the latest time, which are index
+ * Returns whether any payment, wallet, refund or dispute is due. It reads the earliest and the latest time, which are index
  * lookups; for `exists` the planner would scan rows.
  */
 export async function isDue(
   db: Db,
   now: Date,
-): Promise<{ readonly payments: boolean; readonly wallets: boolean; readonly disputes: boolean }> {
+): Promise<{ readonly payments: boolean; readonly wallets: boolean; readonly looks: boolean }> {
   const isTimeOver = (time: SQL) => isOver(time, checkMaxMs, timeFrom(now))
-  const [due] = await db.execute<{ payments: boolean; wallets: boolean; disputes: boolean }>(sql`select
+  const [due] = await db.execute<{ payments: boolean; wallets: boolean; looks: boolean }>(sql`select
     coalesce(${isTimeOver(sql`earliest`)} or ${isTimeOver(sql`latest`)}, false)
       or exists (select from ${payments} where ${isPlannedAhead}) payments,
     exists (select from ${wallets} where ${isWalletDue(now)}) wallets,
-    exists (select from ${refunds} where ${isDisputeDue(now)}) disputes
+    exists (select from ${refunds} where ${isLookDue(now)}) looks
     from (select min(${payments.nextCheckAt}) earliest, max(${payments.nextCheckAt}) latest
       from ${payments}) planned`)
   return due!

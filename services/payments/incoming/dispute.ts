@@ -2,7 +2,7 @@ import type { Db, Tx } from '#platform/db/open'
 import type { DisputeCharge } from '#shared/messages/payments'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import { providerAccounts } from '#shared/money/pair'
-import { noneOfItsForm, refusesId } from '#shared/provider/problem'
+import { noneOfItsForm } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { disputeReport, isEvidenceNews } from '../losses/dispute'
 import { endDoubt, receiveDoubt } from '../losses/follow'
@@ -10,10 +10,11 @@ import {
   findOtherReports,
   findReports,
   findReportsById,
-  leaseDisputes,
+  planLook,
+  planLookBy,
   type StoredReport,
 } from '../losses/refund.store'
-import { isDispute, isOpen, voidId } from '../losses/report'
+import { isDispute, isOpen, lookAfterNewsMs, voidId } from '../losses/report'
 import { paymentIdIn } from '../payment'
 import { findByProviderIds, findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -22,13 +23,6 @@ import { findRefunded, isAnother } from '../providers/look-up'
 import { findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomaly, recordAnomaly } from '../schema.store'
 import { fetchChargeOf, matchPayment, type PricedCharge, receiveRefund, withRate } from './receive'
-
-// A dispute is told by webhooks, and once more by each later one of it. An open one is also asked for from time to time,
-// because it binds the money until it is decided.
-
-/** Interval at which an open dispute is asked for, in ms. */
-const recheckMs = 3_600_000
-const checksMax = 5
 
 /** A charge, and whether the provider or an operator has named it as that of a dispute. */
 export type Disputed = { readonly charge: FetchedCharge; readonly isNamed: boolean }
@@ -75,6 +69,8 @@ export type FetchedCase = {
   readonly dispute: FetchedDispute
   readonly fetched: PricedCharge
   readonly isNamed: boolean
+  /** True if we asked again by ourselves, without news of it. */
+  readonly isLook?: boolean
 }
 
 /**
@@ -84,29 +80,27 @@ export type FetchedCase = {
 export async function receiveDispute(
   tx: Tx,
   context: Context,
-  { dispute, fetched, isNamed }: FetchedCase,
+  { dispute, fetched, isNamed, isLook = false }: FetchedCase,
 ): Promise<void> {
   const { disputeId: id, paymentId, reference, currency } = dispute
   const { account, paymentId: charge } = fetched.charge
   const report = { ...disputeReport(dispute), origin: 'chargeback', currency } as const
-  const isOpen = report.status === 'pending' || report.status === 'unknown'
-  const nextCheckAt = isOpen ? inAWhile(context) : null
   const owner = await matchPayment(tx, { charge: fetched.charge })
   const charges = owner ? await chargesOf(tx, owner) : []
   const [before] = await findReportsById(tx, [id, ...charges.map((one) => doubtId(id, one))])
   if (owner && charges.length > 1 && !isNamed && report.status !== 'dead') {
     const doubt = { account, objectId: id, status: 'unknown' } as const
-    for (const one of charges)
-      await receiveDoubt(tx, context, one, {
-        ...doubt,
-        id: doubtId(id, one),
-        ...(one === charge ? { evidenceDueAt: report.evidenceDueAt, nextCheckAt: inAWhile(context) } : {}),
-      })
+    for (const one of charges) {
+      const { evidenceDueAt } = one === charge ? report : { evidenceDueAt: null }
+      await receiveDoubt(tx, context, one, { ...doubt, id: doubtId(id, one), evidenceDueAt })
+    }
+    const nextCheckAt = new Date(context.clock() + lookAfterNewsMs(doubt))
+    await (isLook ? planLook : planLookBy)(tx, doubtId(id, charge), nextCheckAt)
     const about = { account, object: id, paymentId: owner.id }
     if (await recordAnomaly(tx, { kind: 'charge_ambiguous', ...about }))
       context.log.alarm({ disputeId: id, paymentId: owner.id }, 'dispute of one of several charges')
   } else {
-    const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, nextCheckAt }
+    const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, isLook }
     await receiveRefund(tx, context, received, fetched)
     for (const one of charges) await endDoubt(tx, context, doubtId(id, one))
   }
@@ -115,8 +109,6 @@ export async function receiveDispute(
   if (report.status === 'dead') await recordAnomaly(tx, { kind: 'dispute_won', ...about, currency, amountMinor })
   if (isEvidenceNews(dispute, before)) alertOfEvidence(context, dispute, about.paymentId)
 }
-
-const inAWhile = ({ clock }: Context): Date => new Date(clock() + recheckMs)
 
 /** Returns the id of the doubt about one of the charges that a dispute may be about. */
 const doubtId = (disputeId: string, charge: string): string => voidId(`${disputeId}:${charge}`)
@@ -198,24 +190,10 @@ export async function fetchDisputes(
 }
 
 /** Returns the dispute of a report and its charge, which is undefined while it may be about several. */
-function disputeIn(report: StoredReport): [id: string, charge: string | undefined][] {
+export function disputeIn(report: StoredReport): [id: string, charge: string | undefined][] {
   const { id, objectId, origin, status, providerPaymentId } = report
   if (isDispute(report)) return [[id, providerPaymentId]]
   return origin === 'void' && status !== 'dead' && objectId !== null ? [[objectId, undefined]] : []
-}
-
-/** Asks for open disputes that are due. Returns true if any was. */
-export async function recheckDisputes(context: Context): Promise<boolean> {
-  const { database, clock, log } = context
-  const now = new Date(clock())
-  const retryAt = new Date(clock() + recheckMs)
-  const due = await database.transaction((tx) => leaseDisputes(tx, now, { retryAt, rowsMax: checksMax }))
-  for (const report of due) {
-    await recheckDispute(context, report).catch((err) =>
-      log.warn({ disputeId: objectIn(report), err, isRefused: refusesId(err) }, 'dispute lookup failed'),
-    )
-  }
-  return due.length > 0
 }
 
 /**
@@ -224,23 +202,26 @@ export async function recheckDisputes(context: Context): Promise<boolean> {
  */
 export async function recheckDisputesOf(
   context: Context,
-  { providerPaymentId }: Pick<PaymentRow, 'providerPaymentId'>,
+  { account, providerPaymentId }: Pick<PaymentRow, 'account' | 'providerPaymentId'>,
 ): Promise<void> {
   if (providerPaymentId === null) return
   const reports = await context.database.read((db) => findReports(db, providerPaymentId))
   for (const report of reports)
-    if (isOpen(report) && disputeIn(report).length > 0) await recheckDispute(context, report)
+    for (const [id] of isOpen(report) ? disputeIn(report) : []) await askForDispute(context, account, id)
 }
 
-/** Returns the id of the dispute that a report is about; that of a doubt is named in it. */
-const objectIn = ({ id, objectId }: StoredReport): string => objectId ?? id
-
-async function recheckDispute(context: Context, report: StoredReport): Promise<void> {
-  const { database, provider } = context
-  const payment = await database.read((db) => findPayment(db, report.paymentId))
-  const dispute = payment && (await provider.findDispute(payment.account, objectIn(report)))
-  const disputed = dispute && (await findDisputed(context, payment.account, dispute))
+/** Asks for a dispute without news of it. Returns false if it, or its charge, is not found. */
+export async function askForDispute(
+  context: Context,
+  account: PaymentRow['account'],
+  disputeId: string,
+): Promise<boolean> {
+  const dispute = await context.provider.findDispute(account, disputeId)
+  const disputed = dispute && (await findDisputed(context, account, dispute))
   const fetched = await withRate(context, disputed?.charge)
-  if (dispute && disputed && fetched)
-    await database.transaction((tx) => receiveDispute(tx, context, { ...disputed, dispute, fetched }))
+  if (!dispute || !disputed || !fetched) return false
+  await context.database.transaction((tx) =>
+    receiveDispute(tx, context, { ...disputed, dispute, fetched, isLook: true }),
+  )
+  return true
 }

@@ -7,8 +7,8 @@ import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt,
 import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
 import { findChargeFacts } from '../losses/charge-facts.store'
 import { countOther, endDoubt, followReports, receiveDoubt } from '../losses/follow'
-import { findReportsById, recordReport } from '../losses/refund.store'
-import { backOf, type ReportOrigin, voidId } from '../losses/report'
+import { findReportsById, planLook, planLookBy, recordReport, type StoredReport } from '../losses/refund.store'
+import { backOf, isRow, lookAfterLookMs, lookAfterNewsMs, type ReportOrigin, voidId } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { endCancelled, expire, takeDecided, takeStep } from '../onchain/advance'
 import { awaitsRate, isOrderedByUs, isUnreceived, limitedMicro, paymentIdFrom } from '../payment'
@@ -389,19 +389,12 @@ export type ReceivedRefund = FetchedRefund & {
   readonly origin?: ReportOrigin
   readonly objectId?: string | null
   readonly evidenceDueAt?: Date | null
-  readonly nextCheckAt?: Date | null
+  /** True if we asked again by ourselves, without news of it. */
+  readonly isLook?: boolean
 }
 
 const storedReportOf = (
-  {
-    refundId: id,
-    objectId = null,
-    evidenceDueAt = null,
-    nextCheckAt = null,
-    status,
-    currency,
-    ...refund
-  }: ReceivedRefund,
+  { refundId: id, objectId = null, evidenceDueAt = null, status, currency, ...refund }: ReceivedRefund,
   payment: PaymentRow | undefined,
   charge: Charge,
 ) => ({
@@ -410,12 +403,26 @@ const storedReportOf = (
   providerPaymentId: charge.paymentId,
   objectId,
   evidenceDueAt,
-  nextCheckAt,
   status,
   // guard: an amount in another currency counts as all that is left
   refundedMinor: currency === charge.currency ? refund.refundedMinor : null,
   origin: refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund'),
 })
+
+async function planNext(
+  tx: Tx,
+  { clock }: Context,
+  about: { report: ReturnType<typeof storedReportOf>; before: StoredReport | undefined; isLook: boolean | undefined },
+): Promise<void> {
+  const { report, before, isLook } = about
+  if (!isLook) {
+    // guard: a decision about a refund or dispute is read once more after its news
+    await planLookBy(tx, report.id, new Date(clock() + lookAfterNewsMs(report)))
+    return
+  }
+  const afterMs = lookAfterLookMs(report, before)
+  await planLook(tx, report.id, afterMs === null ? null : new Date(clock() + afterMs))
+}
 
 /** Receives a refund, and first the refunded charge, which may still be unknown. */
 export async function receiveRefund(
@@ -432,6 +439,7 @@ export async function receiveRefund(
   const report = storedReportOf(refund, matched, charge)
   const { refundedMinor, origin } = report
   await recordReport(tx, report)
+  if (!isRow(report)) await planNext(tx, context, { report, before, isLook: refund.isLook })
   const change = { id: report.id, origin, before }
   if (before && before.paymentId !== matched?.id) await followReports(tx, context, before.paymentId, change)
   await recordRefundOutcome(tx, context, refund)

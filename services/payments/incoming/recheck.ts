@@ -14,7 +14,7 @@ import { recordRefusedLookUp } from '../providers/look-up'
 import { checkRefunds } from '../review/refund'
 import { listings } from '../schema.store'
 import { type CheckKind, checkLeaseMs, isDue, leaseDue, planCheck } from './check.store'
-import { recheckDisputes } from './dispute'
+import { lookAgain } from './look-again'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
 
 /** Maximum number of concurrent checks that ask the provider. */
@@ -82,8 +82,8 @@ export async function recheckOnce(
   const now = new Date(clock())
   const due = await database.read((db) => isDue(db, now))
   if (due.wallets && (await recheckWallets(context))) poke()
-  if (due.disputes && (await recheckDisputes(context))) poke()
-  if (!due.payments) return due.wallets || due.disputes ? undefined : idle
+  if (due.looks && (await lookAgain(context))) poke()
+  if (!due.payments) return due.wallets || due.looks ? undefined : idle
   const asksMax = Math.min(checksMax, Math.max(1, runningMax - (running?.size ?? 0)))
   const holds = await takeDue(context, now, 'holds', withoutProviderMax)
   const orders = await takeDue(context, now, 'orders', withoutProviderMax)

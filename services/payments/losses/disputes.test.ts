@@ -170,6 +170,24 @@ test('a dispute whose end no webhook told is found by asking for it, and the wal
   })
 })
 
+// guard: a decision about a refund or dispute is read once more after its news
+test('a dispute that was lost and then won is found to be over, although nobody told it', async () => {
+  const id = await given('QRIS')
+  const dispute = await disputed(id)
+  await move(dispute, 'LOST')
+  await fixture.becomes(id, { state: 'review' })
+  await fixture.control('faults', { webhooks: { drop: 1 } })
+  await move(dispute, 'WON')
+  await fixture.recheck(300_000)
+  expect((await fixture.report(dispute))?.status).toBe('succeeded')
+  await waitUntil('the dispute being over', async () => {
+    await fixture.recheck(400_000)
+    return (await fixture.report(dispute))?.status === 'dead'
+  })
+  await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
+  expect(await isFrozen(id)).toBe(false)
+})
+
 describe('an alarm about a dispute', () => {
   test('names payment and date, and is raised once for each date', async () => {
     const id = await given('QRIS')

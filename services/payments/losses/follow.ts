@@ -31,7 +31,7 @@ export async function receiveDoubt(
   context: Context,
   providerPaymentId: string,
   doubt: { account: PaymentRow['account']; id: string; status: 'succeeded' | 'unknown' } & Partial<
-    Pick<StoredReport, 'objectId' | 'evidenceDueAt' | 'nextCheckAt'>
+    Pick<StoredReport, 'objectId' | 'evidenceDueAt'>
   >,
 ): Promise<boolean> {
   const { account, id, ...said } = doubt

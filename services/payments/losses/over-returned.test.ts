@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { keptDelivery } from '#shared/provider/delivery'
 import { receiveRows } from '#shared/provider/listing'
 import { paymentIdIn } from '../payment'
-import { newWallet, openFixture } from '../test-support'
+import { newWallet, openFixture, waitUntil } from '../test-support'
 import { actionsOn, kinds } from './test-support'
 
 const fixture = await openFixture()
@@ -143,6 +143,13 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await fixture.deliver('ID', keptDelivery(body), crypto.randomUUID(), at)).toBe('done')
   }
 
+  /** Looks at what is due, a few in each round, until the condition holds. */
+  const looked = (condition: () => Promise<boolean>) =>
+    waitUntil('the look', async () => {
+      await fixture.recheck(3_700_000)
+      return condition()
+    })
+
   test('put both payments in doubt while the dispute names neither, until it is won', async () => {
     const { id, second } = await paidTwice()
     await fixture.settle('credit', id)
@@ -156,7 +163,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     )
     expect(fixture.alarmsOf(id)).toContain('dispute of one of several charges')
     await decide(made, 'WON')
-    await fixture.recheck(3_700_000)
+    await looked(async () => (await fixture.row(id))?.lostHold === null)
     await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 0n, lostHold: null })
     expect(await isFrozen(id)).toBe(false)
   })

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, lt, ne, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lt, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { boolean, check, index, text } from 'drizzle-orm/pg-core'
 import {
   addressColumn,
@@ -32,7 +32,7 @@ export const refunds = schema.table(
     objectId: text('object_id'),
     /** Time until which the provider waits for evidence about a dispute; null if it does not. */
     evidenceDueAt: at('evidence_due_at'),
-    /** Time at which an open dispute is asked for; null means never. */
+    /** Time at which the refund or dispute is asked for again; null means never. */
     nextCheckAt: at('next_check_at'),
     ...timestamps(),
   },
@@ -75,7 +75,6 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
         providerPaymentId: sql`excluded.provider_payment_id`,
         refundedMinor,
         evidenceDueAt: sql`excluded.evidence_due_at`,
-        nextCheckAt: sql`excluded.next_check_at`,
         updatedAt: sql`now()`,
       },
       setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor},
@@ -87,10 +86,21 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
   return rows[0]
 }
 
-export const isDisputeDue = (now: Date) => isOver(refunds.nextCheckAt, checkMaxMs, timeFrom(now))
+/** Plans when the refund or dispute of a report is asked for again; null means never. */
+export const planLook = (tx: Tx, id: string, nextCheckAt: Date | null) =>
+  tx.update(refunds).set({ nextCheckAt }).where(eq(refunds.id, id))
 
-/** Leases disputes that are due until `retryAt`, the longest due first. */
-export async function leaseDisputes(
+/** Plans a look after news, unless an earlier one is planned: news that is repeated for long would put it off for ever. */
+export const planLookBy = (tx: Tx, id: string, at: Date) =>
+  tx
+    .update(refunds)
+    .set({ nextCheckAt: at })
+    .where(and(eq(refunds.id, id), or(isNull(refunds.nextCheckAt), gt(refunds.nextCheckAt, at))))
+
+export const isLookDue = (now: Date) => isOver(refunds.nextCheckAt, checkMaxMs, timeFrom(now))
+
+/** Leases the reports whose refunds and disputes are due, until `retryAt`, the longest due first. */
+export async function leaseLooks(
   tx: Tx,
   now: Date,
   { retryAt, rowsMax }: { readonly retryAt: Date; readonly rowsMax: number },
@@ -98,7 +108,7 @@ export async function leaseDisputes(
   const due = await tx
     .select({ id: refunds.id })
     .from(refunds)
-    .where(isDisputeDue(now))
+    .where(isLookDue(now))
     .orderBy(asc(refunds.nextCheckAt), asc(refunds.id))
     .limit(rowsMax)
     .for('update', { skipLocked: true })

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { newWallet, openFixture } from '../test-support'
+import { newWallet, openFixture, waitUntil } from '../test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -201,6 +201,20 @@ describe('a refund', () => {
     await fixture.list()
     await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n })
     await fixture.control('faults', { api: {}, webhooks: { drop: 0 } })
+  })
+
+  test('that came back without a webhook is found by asking for it once more', async () => {
+    const id = await onChain('QRIS')
+    const made = await refund(id)
+    await fixture.becomes(id, { state: 'review', refundedMinor: 50_000n })
+    await webhooks({ drop: 1 })
+    await fixture.control(`refunds/${made.id}/fail`)
+    await waitUntil('the refund being undone', async () => {
+      await fixture.recheck(700_000)
+      return (await fixture.report(made.id))?.status === 'dead'
+    })
+    await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
+    await webhooks({ drop: 0 })
   })
 
   test('that failed changes nothing', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { backOf, chargebackId, listedId, type Report, voidId } from './report'
+import { backOf, chargebackId, listedId, lookAfterLookMs, lookAfterNewsMs, type Report, voidId } from './report'
 
 const paidMinor = 50_000n
 const refund = (id: string, status: Report['status'], minor: bigint | null = 10_000n): Report => ({
@@ -119,5 +119,30 @@ describe('what will have gone back if everything that is open succeeds:', () => 
     ['a dispute beside it is not ours', [ordered('pending'), dispute('pending', 20_000n)], 30_000n, 10_000n],
   ] as const)('%s', (_, reports, mayGoMinor, orderedOpenMinor) => {
     expect(backOf(reports, paidMinor)).toMatchObject({ mayGoMinor, orderedOpenMinor })
+  })
+})
+
+describe('a refund or dispute is asked for again', () => {
+  const said = (status: Report['status'], refundedMinor: bigint | null = 10_000n) => ({ status, refundedMinor })
+  const [open, decided] = [3_600_000, 600_000]
+
+  test.each([
+    ['within an hour while it is open', 'pending', open],
+    ['within an hour while its status is unknown', 'unknown', open],
+    ['soon once it has succeeded', 'succeeded', decided],
+    ['soon once it has failed', 'dead', decided],
+  ] as const)('%s', (_, status, afterMs) => {
+    expect(lookAfterNewsMs({ status })).toBe(afterMs)
+  })
+
+  test.each([
+    ['hourly while it is open', said('pending'), undefined, open],
+    ['hourly while its status is unknown', said('unknown'), said('unknown'), open],
+    ['never once it reads as it was decided', said('succeeded'), said('succeeded'), null],
+    ['soon if it reads as decided otherwise', said('dead'), said('succeeded'), decided],
+    ['soon if it reads as decided for another amount', said('succeeded', 9_000n), said('succeeded'), decided],
+    ['soon if it reads as open after its success', said('pending'), said('succeeded'), decided],
+  ] as const)('after a look, %s', (_, now, before, afterMs) => {
+    expect(lookAfterLookMs(now, before)).toBe(afterMs)
   })
 })

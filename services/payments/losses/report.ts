@@ -33,14 +33,37 @@ export const chargebackId = (transactionId: string): string => `${chargebackPref
  */
 export const shareId = (transactionId: string, paymentId: string): string =>
   `${chargebackId(transactionId)}:${paymentId}`
+/** Returns true for the report of a row in the list, which is news of what another report is about. */
+export const isRow = ({ id }: Pick<Report, 'id'>): boolean =>
+  id.startsWith(listedPrefix) || id.startsWith(chargebackPrefix)
 /** Returns true for the report of a dispute itself. */
 export const isDispute = ({ id, origin }: Pick<Report, 'id' | 'origin'>): boolean =>
-  origin === 'chargeback' && !id.startsWith(chargebackPrefix)
+  origin === 'chargeback' && !isRow({ id })
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
 /** Returns true if the stored report is at least as final as `status`; see `recordReport`. */
 export const contains = (stored: RefundStatus | undefined, status: RefundStatus | undefined) =>
   stored === status || (stored === 'succeeded' && status !== undefined && isOpen({ status }))
+
+/** Interval at which an open refund or dispute is asked for, in ms. */
+const openMs = 3_600_000
+/** Time after which a decision is read once more, in ms: longer than any answer of the provider is old. */
+export const confirmMs = 600_000
+
+type Said = Pick<Report, 'status' | 'refundedMinor'>
+
+/** Returns the time in ms after which a refund or dispute is asked for again that news told of. */
+export const lookAfterNewsMs = ({ status }: Pick<Said, 'status'>): number => (isOpen({ status }) ? openMs : confirmMs)
+
+/**
+ * Returns the time in ms after which it is asked for again after a look; null means never. A decision is asked for until a
+ * look reads it as it is stored: the answer to the news may have been one from before.
+ */
+export function lookAfterLookMs({ status, refundedMinor }: Said, before: Said | undefined): number | null {
+  if (isOpen({ status }) && before?.status !== 'succeeded') return openMs
+  const isConfirmed = before?.status === status && before.refundedMinor === refundedMinor
+  return isConfirmed ? null : confirmMs
+}
 
 /** Amounts in the smallest unit of the charge's currency. */
 export type Back = {
@@ -105,7 +128,6 @@ export function splitBack(back: Back, restMinor: bigint): { own: Back; rest: Pic
 type Moves = { readonly ofObjects: readonly Move[]; readonly ofRows: readonly Move[] }
 
 function movesOf(reports: readonly Report[]): Moves {
-  const isRow = ({ id }: Report) => id.startsWith(listedPrefix) || id.startsWith(chargebackPrefix)
   const objects = reports.filter((one) => !isRow(one))
   const rows = reports.filter(isRow)
   return {

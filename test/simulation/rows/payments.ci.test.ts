@@ -147,9 +147,11 @@ const makers: readonly Maker[] = [
   (choices) => ({ name: 'recordReport', given: [reportFrom(choices)] }),
   (choices) => ({ name: 'recordReport', given: [reportFrom(choices)] }),
   (choices) => ({
-    name: 'leaseDisputes',
+    name: 'leaseLooks',
     given: [now(), { retryAt: timeFrom(choices) ?? now(), rowsMax: oneOf(choices, 3) }],
   }),
+  (choices) => ({ name: 'planLook', given: [`r-${oneOf(choices, 4)}`, timeFrom(choices)] }),
+  (choices) => ({ name: 'planLookBy', given: [`r-${oneOf(choices, 4)}`, timeFrom(choices) ?? now()] }),
   (choices) => ({ name: 'endVoid', given: [`r-${oneOf(choices, 4)}`] }),
   (choices) => ({ name: 'findReports', given: [pick(choices, charges)] }),
   (choices) => ({ name: 'findReportsById', given: [['r-0', `r-${oneOf(choices, 4)}`]] }),
@@ -198,7 +200,7 @@ const compared = {
   real,
   standIns,
   makers,
-  silent: ['recordPayment', 'addMadeGood', 'clearLostHolds', 'confirmFreeze', 'planOrder'],
+  silent: ['recordPayment', 'addMadeGood', 'clearLostHolds', 'confirmFreeze', 'planOrder', 'planLook', 'planLookBy'],
 }
 
 test.each([1, 2, 3])('random calls of seed %d return the same from Postgres and from memory', async (seed) => {

@@ -4,7 +4,7 @@ import type { CheckKind } from '../../../services/payments/incoming/check.store'
 import { states, unsettledStates } from '../../../services/payments/payment'
 import { mayLackCharge, type NewPayment, type PaymentRow, payments } from '../../../services/payments/payment.table'
 import { writeSide } from './messaging'
-import { dueDisputes, findDueWallets } from './refunds'
+import { dueLooks, findDueWallets } from './refunds'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, isOver, nothing, nullsOf, type StandIn } from './table'
 
@@ -215,7 +215,7 @@ export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
   return {
     payments: dueAt(rows, now).length > 0,
     wallets: (await findDueWallets(db, now, 1)).length > 0,
-    disputes: dueDisputes(db, now).length > 0,
+    looks: dueLooks(db, now).length > 0,
   }
 }
 

@@ -33,7 +33,6 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
     objectId: report.objectId ?? known.objectId,
     providerPaymentId: report.providerPaymentId,
     evidenceDueAt: report.evidenceDueAt,
-    nextCheckAt: report.nextCheckAt,
   }
   const isNews =
     next.evidenceDueAt?.getTime() !== known.evidenceDueAt?.getTime() ||
@@ -45,7 +44,19 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
   return isNews ? refunds.set(report.id, next) : undefined
 }
 
-export const dueDisputes = (db: Db, now: Date): StoredReport[] =>
+export const planLook: StandIn<Refunds['planLook']> = async (tx, id, nextCheckAt) => {
+  rowsOf(tx).refunds.update(id, { nextCheckAt })
+  return nothing
+}
+
+export const planLookBy: StandIn<Refunds['planLookBy']> = async (tx, id, at) => {
+  const { refunds } = rowsOf(tx)
+  const planned = refunds.get(id)?.nextCheckAt
+  if (!planned || planned > at) refunds.update(id, { nextCheckAt: at })
+  return nothing
+}
+
+export const dueLooks = (db: Db, now: Date): StoredReport[] =>
   dueBy(
     rowsOf(db).refunds,
     'due',
@@ -54,10 +65,10 @@ export const dueDisputes = (db: Db, now: Date): StoredReport[] =>
     () => checkMaxMs,
   )
 
-export const leaseDisputes: StandIn<Refunds['leaseDisputes']> = async (tx, now, { retryAt, rowsMax }) => {
+export const leaseLooks: StandIn<Refunds['leaseLooks']> = async (tx, now, { retryAt, rowsMax }) => {
   const { refunds } = rowsOf(tx)
   const timeOf = ({ nextCheckAt }: StoredReport) => nextCheckAt!.getTime()
-  const due = dueDisputes(tx, now).sort((left, right) => timeOf(left) - timeOf(right) || (left.id < right.id ? -1 : 1))
+  const due = dueLooks(tx, now).sort((left, right) => timeOf(left) - timeOf(right) || (left.id < right.id ? -1 : 1))
   return due.slice(0, rowsMax).map(({ id }) => refunds.update(id, { nextCheckAt: retryAt })!)
 }
 
@@ -65,7 +76,7 @@ export const endVoid: StandIn<Refunds['endVoid']> = async (tx, id) => {
   const { refunds } = rowsOf(tx)
   const known = refunds.get(id)
   if (!known || known.status === 'dead') return undefined
-  return refunds.set(id, { ...known, status: 'dead' })
+  return refunds.set(id, { ...known, status: 'dead', nextCheckAt: null })
 }
 
 const reportsOf = (rows: Rows, providerPaymentId: string): StoredReport[] => [

@@ -1,0 +1,51 @@
+import { refusesId } from '#shared/provider/problem'
+import type { Context } from '../context'
+import { leaseLooks, planLook, type StoredReport } from '../losses/refund.store'
+import { isOpen } from '../losses/report'
+import { findPayment } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
+import { findRefunded } from '../providers/look-up'
+import { askForDispute, disputeIn } from './dispute'
+import { receiveRefund, withRate } from './receive'
+
+// A refund or dispute is told by webhooks and the list, and then read. It is asked for again by ourselves: an open one from
+// time to time, because it binds the money until it is decided; and a decided one once more, because the answer may have
+// been one from before the decision, and nobody tells of it again.
+
+const looksMax = 5
+/** Time after which a look that failed is repeated, in ms. */
+const retryMs = 600_000
+
+/** Asks for the refunds and disputes that are due. Returns true if any was. */
+export async function lookAgain(context: Context): Promise<boolean> {
+  const { database, clock, log } = context
+  const [now, retryAt] = [new Date(clock()), new Date(clock() + retryMs)]
+  const due = await database.transaction((tx) => leaseLooks(tx, now, { retryAt, rowsMax: looksMax }))
+  for (const report of due) {
+    await look(context, report).catch((err) =>
+      log.warn({ refundId: report.id, err, isRefused: refusesId(err) }, 'refund or dispute lookup failed'),
+    )
+  }
+  return due.length > 0
+}
+
+async function look(context: Context, report: StoredReport): Promise<void> {
+  const { database } = context
+  const payment = await database.read((db) => findPayment(db, report.paymentId))
+  const [[disputeId] = []] = disputeIn(report)
+  const ask = (account: PaymentRow['account']) =>
+    disputeId ? askForDispute(context, account, disputeId) : askForRefund(context, account, report)
+  const isFound = payment !== undefined && (await ask(payment.account))
+  // What cannot be found any more stays as it was decided.
+  if (!isFound && !isOpen(report)) await database.transaction((tx) => planLook(tx, report.id, null))
+}
+
+async function askForRefund(context: Context, account: PaymentRow['account'], report: StoredReport): Promise<boolean> {
+  const { provider, database } = context
+  const refund = await provider.findRefund(account, report.id)
+  const named = refund && (await findRefunded(provider, account, refund))
+  const fetched = await withRate(context, named ?? (await provider.findCharge(account, report.providerPaymentId)))
+  if (!refund || !fetched) return false
+  await database.transaction((tx) => receiveRefund(tx, context, { ...refund, isLook: true }, fetched))
+  return true
+}
