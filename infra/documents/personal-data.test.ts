@@ -92,9 +92,11 @@ describe('the table of personal data', () => {
   test('knows where bank accounts are', () => {
     const accounts = personalData.find(({ what }) => what.startsWith('bank account'))!
     expect(places.filter((place) => holds(accounts, place)).sort()).toEqual([
+      'operations.console.find:digits',
       'payouts.account.check:accountHolderName',
       'payouts.account.check:accountNumber',
       'payouts.account.check:channelCode',
+      'payouts.account.ending:digits',
       'payouts.account.find:accountNumber',
       'payouts.account.find:channelCode',
       'payouts.account.refuse:accountNumber',

@@ -35,6 +35,7 @@ export const personalData: readonly Personal[] = [
       'payouts.payouts.bank_details',
       'payouts.payouts.channel_code',
       '*:accountNumber',
+      '*:digits',
       '*:accountHolderName',
       '*:channelCode',
     ],
@@ -116,9 +117,12 @@ export const personalData: readonly Personal[] = [
     how: 'Kept permanently, as the time of the first verification is.',
   },
   {
-    what: 'payment: channel, checkout page, ids at the provider',
+    what: "payment: channel, the payer's bank or wallet, the payer's receipt number, checkout page, ids at the provider",
     places: [
       'payments.payments.channel',
+      'payments.payments.issuer',
+      '*.bank_receipt',
+      '*:receipt',
       'payments.payments.checkout_id',
       'payments.payments.checkout_url',
       'payments.payments.payment_request_id',

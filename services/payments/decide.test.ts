@@ -60,6 +60,8 @@ const charge: Charge = {
   currency: 'IDR',
   paidMinor: 50_000n,
   paidAt: null,
+  issuer: null,
+  bankReceipt: null,
   channel: 'QRIS',
   channelKind: 'qr',
 }

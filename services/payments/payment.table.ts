@@ -68,6 +68,9 @@ export const payments = schema.table(
     paymentRequestId: text('payment_request_id'),
     providerPaymentId: text('provider_payment_id'),
     channel: text('channel'),
+    /** Bank or wallet of the payer, and the payment's reference on the payer's own receipt; null if the provider names none. */
+    issuer: text('issuer'),
+    bankReceipt: text('bank_receipt'),
     held: boolean('held'),
     paidMinor: amountColumn('paid_minor'),
     paidAt: at('paid_at'),

@@ -65,6 +65,10 @@ export type Charge = {
   readonly channel: string
   readonly channelKind: ChannelKind
   readonly paidAt: Date | null
+  /** Bank or wallet that the payer paid with, in the provider's words; null if the provider names none. */
+  readonly issuer: string | null
+  /** Reference of the payment on the payer's own receipt; null if the provider names none. */
+  readonly bankReceipt: string | null
   /** Result of the sender verification; omitted if the provider reports none. */
   readonly senderVerification?: SenderVerification
 }

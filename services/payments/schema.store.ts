@@ -45,6 +45,8 @@ export const anomalies = schema.table(
     paymentId: text('payment_id'),
     currency: text('currency'),
     amountMinor: amountColumn('amount_minor'),
+    /** Reference of a second or unmatched payment on its payer's own receipt. */
+    bankReceipt: text('bank_receipt'),
     noticedAt: at('noticed_at').notNull().defaultNow(),
   },
   (table) => [index('anomalies_payment').on(table.paymentId)],

@@ -2,7 +2,7 @@ import type { Handler } from '#platform/bus/serve'
 import { answerAccountCheck } from './account-check/check'
 import type { Context } from './context'
 import { answerErase } from './person/erase'
-import { answerActivity, answerItem, answerOwed } from './queries/activity'
+import { answerActivity, answerEnding, answerItem, answerOwed } from './queries/activity'
 import { answerLimit, answerPublicConfig } from './queries/public-config'
 import { answerStatement } from './queries/statement'
 import { answerPayoutsPause, openCashouts } from './request/open'
@@ -21,5 +21,6 @@ export const answersOf = (context: Context): Handler[] => [
   answerPayoutsPause(context),
   ...answerOperatorCommands(context),
   ...answerRefusals(context),
+  answerEnding(context),
   answerErase(context),
 ]

@@ -34,6 +34,9 @@ export async function findCashout(db: Db, id: string): Promise<Cashout | undefin
   return (await db.select().from(cashouts).where(eq(cashouts.id, id)))[0]
 }
 
+export const listCashouts = (db: Db, ids: readonly string[]): Promise<Cashout[]> =>
+  db.select().from(cashouts).where(isOneOf(cashouts.id, ids))
+
 export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cashout | undefined> {
   const rows = await db.select().from(cashouts).where(eq(cashouts.providerPayoutId, providerPayoutId))
   return rows[0]

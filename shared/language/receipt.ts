@@ -1,4 +1,4 @@
-import type { Text } from '#shared/language/language'
+import type { Language, Text } from '#shared/language/language'
 import { paymentLabels } from '#shared/language/payments'
 import type { ActivityEntry, activityStatuses, ChannelKind, PaidAccount } from '#shared/messages/activity'
 
@@ -17,6 +17,7 @@ export const receiptRows = {
   fee: { en: 'Fee', id: 'Biaya', ms: 'Caj' },
   ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },
   channel: { en: 'Paid through', id: 'Metode pembayaran', ms: 'Kaedah pembayaran' },
+  bankReceipt: { en: 'Bank receipt number', id: 'Nomor bukti bank', ms: 'Nombor resit bank' },
   bank: { en: 'Bank account', id: 'Rekening bank', ms: 'Akaun bank' },
   to: { en: 'To', id: 'Kepada', ms: 'Kepada' },
   createdAt: { en: 'Created', id: 'Dibuat', ms: 'Dibuat' },
@@ -26,6 +27,12 @@ export const receiptRows = {
   id: { en: 'Reference', id: 'Nomor referensi', ms: 'Nombor rujukan' },
   support: { en: 'Support', id: 'Layanan pelanggan', ms: 'Khidmat pelanggan' },
 } as const satisfies Record<string, Text>
+
+/** Writes how an item was paid, as in `QR code (DANA)`. Returns undefined if neither channel nor issuer is known. */
+export function paidThrough({ channel, issuer }: Pick<ActivityEntry, 'channel' | 'issuer'>, language: Language) {
+  const name = channel && channel !== 'unknown' ? channelTexts[channel][language] : undefined
+  return name && issuer ? `${name} (${issuer})` : (name ?? issuer)
+}
 
 export const kindTexts = {
   topup: { en: 'Top-up', id: 'Top up', ms: 'Tambah nilai' },

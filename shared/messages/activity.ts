@@ -131,6 +131,14 @@ export const ActivityItem = Type.Object(
         description: "The provider's code of the channel, or of the bank of a cash-out.",
       }),
     ),
+    issuer: Type.Optional(
+      Type.String({ description: "Bank or wallet that a payment came from, in the provider's words." }),
+    ),
+    bankReceipt: Type.Optional(
+      Type.String({
+        description: "Reference of a payment on the payer's own receipt, such as the RRN of a QRIS payment.",
+      }),
+    ),
     bank: Type.Optional(PaidAccount),
     checkoutUrl: Type.Optional(Type.String({ description: 'Checkout page; present while it can be paid.' })),
     expiresAt: Type.Optional(Timestamp),

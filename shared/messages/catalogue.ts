@@ -81,6 +81,7 @@ export const questions: readonly Question[] = [
   payouts.CashoutHold,
   payouts.CashoutCancel,
   payouts.AccountFind,
+  payouts.AccountEnding,
   payouts.AccountRefuse,
   chain.ChainTerms,
   chain.ChainAccount,

@@ -35,6 +35,8 @@ export const ConsoleFind = question('operations.console.find', 'operations', ['g
       state: Typed,
       channel: Typed,
       wallet: Typed,
+      receipt: Typed,
+      digits: Typed,
     }),
   }),
   ...asked,

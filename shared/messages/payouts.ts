@@ -183,6 +183,23 @@ export const AccountFind = question('payouts.account.find', 'payouts', ['ops'], 
   repeat: 'changes nothing',
 })
 
+export const accountDigits = /^[0-9]{3,20}$/
+/** Most cash-outs of one question, so that it fits into a message and its answer comes in time. */
+export const cashoutsAskedMax = 1_000
+
+/**
+ * Tells which of these cash-outs go to a bank account whose number ends so. Details that are erased, or that only the law
+ * keeps, match nothing.
+ */
+export const AccountEnding = question('payouts.account.ending', 'payouts', ['ops', 'operations'], {
+  request: Type.Object({
+    digits: Type.String({ pattern: accountDigits.source }),
+    payoutIds: Type.Array(Uuid, { maxItems: cashoutsAskedMax }),
+  }),
+  answer: Type.Object({ payoutIds: Type.Array(Uuid) }),
+  repeat: 'changes nothing',
+})
+
 /**
  * Refuses a bank account, or allows it again. A cash-out to a refused account is refused when it is requested, and held if
  * its payout is not ordered. Refused if `revision` has changed since the operator looked.

@@ -27,7 +27,7 @@ export type Topic<S extends TSchema = TSchema, M = unknown> = {
 /** A message as its reader receives it, with addresses in lower case. */
 export type Message<T extends Topic> = T['message'] & {}
 
-export type Asker = ServiceName | 'ops'
+export type Asker = ProcessName | 'ops'
 
 /** A request with a response, handled by `owner` through the NATS services API. */
 export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> = {

@@ -189,6 +189,8 @@ describe('a bank account that an operator refuses', () => {
     expect((await ops('accounts', 'allow', account, ...because)).said).toBe(`${account} is allowed`)
     expect((await answered(cashout, { meant: isRefused })).status).toBe(200)
     expect(await ops('accounts', 'list')).toMatchObject({ code: 0, said: 'no refused bank accounts' })
+    const { items } = JSON.parse((await ops('find', '--digits', accountNumber.slice(-8), '--json')).said)
+    expect(items).toMatchObject([{ kind: 'cashout', wallet: person.wallet.toLowerCase() }])
     const stored = await sql`select * from ops.commands c left join ops.outcomes o on o.command_id = c.id`
     expect(stored.filter(({ verb }) => String(verb).startsWith('accounts'))).toHaveLength(2)
     expect(JSON.stringify([stored, await sql`select * from payouts.refused_accounts`])).not.toContain(accountNumber)

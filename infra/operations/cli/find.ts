@@ -30,9 +30,10 @@ function searchOf(options: Options): Search {
 }
 
 export const find = reading({
-  does: 'find payments, cash-outs and sends by amount, time, state, channel or wallet, newest first',
+  does: 'find payments, cash-outs and sends by amount, time, state, channel, wallet, bank receipt or bank account, newest first',
   usage: `find [--amount <amount> --currency <${currencies.join(' | ')}>] [--from <time>] [--to <time>] [--ended | --affected]
-         [--kind <${itemKinds.join(' | ')}>] [--state <state>] [--channel <channel>] [--wallet <wallet>] [--users | --csv | --json]`,
+         [--kind <${itemKinds.join(' | ')}>] [--state <state>] [--channel <channel>] [--wallet <wallet>]
+         [--receipt <number on the payer's receipt>] [--digits <last digits of a bank account>] [--users | --csv | --json]`,
   options: {
     amount: { type: 'string' },
     currency: { type: 'string' },
@@ -44,13 +45,15 @@ export const find = reading({
     state: { type: 'string' },
     channel: { type: 'string' },
     wallet: { type: 'string' },
+    receipt: { type: 'string' },
+    digits: { type: 'string' },
     users: { type: 'boolean' },
     csv: { type: 'boolean' },
   },
   faultIn: (_, options) => faultOf(options),
-  read: async ({ options }, { sql }): Promise<CommandResult> => {
+  read: async ({ options }, { sql, ask }): Promise<CommandResult> => {
     const criteria = criteriaOf(searchOf(options), await nowOf(sql))
-    const list = await findItems(sql, criteria, listedMax)
+    const list = await findItems({ sql, ask: async () => ask }, criteria, listedMax)
     const { items, isComplete } = list
     const text = options.csv ? itemsCsv(items) : options.users ? usersText(list) : itemsText(list, criteria)
     const data = { period: criteria.period, isComplete, items: items.map(rowOf), users: [...usersOf(items).keys()] }

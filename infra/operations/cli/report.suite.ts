@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { okOf } from '#shared/client/client'
 import { type AccountName, type Asset, accountNames, chart } from '#shared/ledger/chart'
 import { decimals } from '#shared/money/money'
 import { groupStack } from '#test/runner/group'
@@ -141,6 +142,25 @@ describe('ops find', () => {
     const { items } = await found('--amount', '50000', '--currency', 'IDR', '--from', from, '--channel', 'QRIS')
     expect(items.map(({ item }) => item)).toContain(topup.id)
     expect((await found('--amount', '50001', '--currency', 'IDR', '--from', from)).items).toEqual([])
+  })
+
+  test('a top-up is found by the number on the payer’s receipt, which the user sees too', async () => {
+    const { bankReceipt, issuer } = okOf(await topup.person.api.item(topup.id))
+    expect([bankReceipt, issuer]).toEqual([expect.stringMatching(/^[0-9]{12}$/), 'DANA'])
+    expect((await found('--receipt', bankReceipt!)).items.map(({ item }) => item)).toEqual([topup.id])
+    expect((await found('--receipt', `${bankReceipt}0`)).items).toEqual([])
+  })
+
+  test('a search that cannot find anything is refused', async () => {
+    const fault = async (...words: string[]) => {
+      const { code, said } = await operate(stack, 'find', ...words)
+      expect(code).not.toBe(0)
+      return said
+    }
+    expect(await fault('--digits', '12')).toContain('at least three')
+    expect(await fault('--digits', '1234', '--kind', 'topup')).toContain('cash-outs only')
+    expect(await fault('--receipt', '1', '--kind', 'cashout')).toContain('top-ups and settlements only')
+    expect(await fault('--receipt', '1', '--digits', '1234')).toContain('choose one')
   })
 
   test('the users of an outage are those with an item in progress within it', async () => {

@@ -9,6 +9,7 @@ import {
   type Search,
 } from '#infra/operations/timeline/search'
 import { readTrace } from '#infra/operations/timeline/trace'
+import { asker } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
 import type { Clock } from '#platform/clock'
 import { joinReads } from '#platform/reads'
@@ -59,7 +60,11 @@ export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
     const asOf = new Date(clock())
     const wrong = faultInSearch(search, (field) => field)
     if (wrong !== undefined) return { asOf, wrong }
-    const { items, isComplete } = await findItems(sql, criteriaOf(search, asOf), listedMax)
+    const { items, isComplete } = await findItems(
+      { sql, ask: async () => asker(await bus()) },
+      criteriaOf(search, asOf),
+      listedMax,
+    )
     return { asOf, columns: columnNames, items: items.map(rowOf), isComplete }
   }
   const lists = async (_: 'all') => ({ asOf: new Date(clock()), ...(await readAttention(sql)) })

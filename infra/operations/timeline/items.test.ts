@@ -19,10 +19,15 @@ beforeAll(async () => {
       ausd_micro, quote_id, request_fingerprint, account, provider_payment_id, channel, created_at, updated_at)
     values (${id}, 'topup', ${state}, ${wallet}, 'USD/IDR', 'IDR', 16250, ${fiat}, ${fiat + 7}, 3076923, ${id}, 'f', 'ID',
       ${id}, 'QRIS', ${hour(began)}, ${hour(changed)})`
+  const paidTwice = () => owner`
+    insert into payments.anomalies (id, kind, account, object, payment_id, bank_receipt)
+    values ('paid_twice:ID:py-2', 'paid_twice', 'ID', 'py-2', 'pay_slow', 'Ref-2')`
   await payment('pay_early', ana, 'credited', 1, 1)
   await payment('pay_slow', ana, 'credited', 0, 5)
   await payment('pay_open', budi, 'paid', 2, 2)
   await payment('pay_big', budi, 'credited', 4, 4, 900_000)
+  await owner`update payments.payments set bank_receipt = '521802141667' where id = 'pay_early'`
+  await paidTwice()
   await owner`
     insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id,
       request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
@@ -40,7 +45,7 @@ afterAll(async () => {
 })
 
 const found = async (criteria: ItemCriteria, max = 10) =>
-  (await findItems(sql, criteria, max)).items.map(({ id }) => id)
+  (await findItems({ sql }, criteria, max)).items.map(({ id }) => id)
 const period = (when: 'created' | 'ended' | 'affected', from: number, to: number) => ({
   period: { when, from: hour(from), to: hour(to) },
 })
@@ -53,7 +58,7 @@ test('items that were created in a period are found, newest first, without its e
 })
 
 test('a list is incomplete if a table has more items than were asked for', async () => {
-  const isComplete = async (max: number) => (await findItems(sql, all, max)).isComplete
+  const isComplete = async (max: number) => (await findItems({ sql }, all, max)).isComplete
   expect([await isComplete(3), await isComplete(4)]).toEqual([false, true])
 })
 
@@ -81,6 +86,14 @@ test.each([
   ['a kind', { kind: 'settlement' }, []],
 ] as const)('items are found by %s', async (_, criteria, ids) => {
   expect(await found({ ...all, ...criteria })).toEqual([...ids])
+})
+
+test.each([
+  ['its number on the payer’s receipt', '521802141667', ['pay_early']],
+  ['that of a second payment, in any case', 'REF-2', ['pay_slow']],
+  ['a part of a number, not', '5218', []],
+])('a payment is found by %s', async (_, receipt, ids) => {
+  expect(await found({ ...all, receipt })).toEqual(ids)
 })
 
 test('the items of a wallet are found without a period, with its sends', async () => {

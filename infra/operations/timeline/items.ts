@@ -1,6 +1,8 @@
 import type { Fragment, Sql } from 'postgres'
 import { operationMicro, predicate } from '#infra/operations/predicates'
 import type { TracedItem } from '#infra/operations/timeline/entry'
+import type { Ask } from '#platform/bus/ask'
+import { AccountEnding, cashoutsAskedMax } from '#shared/messages/payouts'
 import type { Currency, Fiat } from '#shared/money/money'
 import { plainAmount } from '#shared/money/text'
 import { isOpen as isOpenOperation, operations } from '../../../services/chain-relayer/operations/operation.table'
@@ -52,6 +54,10 @@ export type ItemCriteria = {
   readonly channel?: string | undefined
   /** Amount in AUSD, or in local money as it was asked for or paid. */
   readonly amount?: { readonly minor: bigint; readonly currency: Currency } | undefined
+  /** Reference of a payment on the payer's own receipt, in any case. */
+  readonly receipt?: string | undefined
+  /** Last digits of the bank account of a cash-out. */
+  readonly digits?: string | undefined
 } & (
   | { readonly wallet: string; readonly period?: Period | undefined }
   | { readonly wallet?: undefined; readonly period: Period }
@@ -60,19 +66,48 @@ export type ItemCriteria = {
 /** A list of items, newest first. It is incomplete if a table has more of them than were asked for. */
 export type ItemList = { readonly items: readonly ListedItem[]; readonly isComplete: boolean }
 
+/** Most cash-outs whose account numbers payouts opens for one search. */
+const openedMax = 10_000
+
+/** Where a search looks. Only payouts can read the number of a bank account, so a search for its digits asks it. */
+type ItemSources = { readonly sql: Sql; readonly ask?: () => Promise<Ask> }
+
 /** Finds payments and cash-outs, and sends of a wallet, newest first and at most `max` of each. */
-export async function findItems(sql: Sql, criteria: ItemCriteria, max: number): Promise<ItemList> {
-  const isAsked = (...kinds: ItemKind[]) => criteria.kind === undefined || kinds.includes(criteria.kind)
-  const found = await Promise.all([
-    isAsked('topup', 'settlement') ? findPayments(sql, criteria, max + 1) : [],
-    isAsked('cashout') ? findCashouts(sql, criteria, max + 1) : [],
-    isAsked('send') && criteria.wallet !== undefined ? findSends(sql, criteria, max + 1) : [],
+export async function findItems({ sql, ask }: ItemSources, criteria: ItemCriteria, max: number): Promise<ItemList> {
+  const { kind, wallet, receipt, digits } = criteria
+  const isAsked = (...kinds: ItemKind[]) => kind === undefined || kinds.includes(kind)
+  const isOfPayments = digits === undefined && isAsked('topup', 'settlement')
+  const isOfCashouts = receipt === undefined && isAsked('cashout')
+  const isOfSends = receipt === undefined && digits === undefined && isAsked('send') && wallet !== undefined
+  const [payments, ending, sends] = await Promise.all([
+    isOfPayments ? findPayments(sql, criteria, max + 1) : [],
+    isOfCashouts ? findEnding({ sql, ask }, criteria, max + 1) : { cashouts: [], isComplete: true },
+    isOfSends ? findSends(sql, criteria, max + 1) : [],
   ])
+  const found = [payments, ending.cashouts, sends]
   const items = found.flatMap((own) => own.slice(0, max))
   return {
     items: items.toSorted((left, right) => right.createdAt.getTime() - left.createdAt.getTime()),
-    isComplete: found.every((own) => own.length <= max),
+    isComplete: ending.isComplete && found.every((own) => own.length <= max),
   }
+}
+
+/** Finds cash-outs, and keeps those whose bank account ends with the digits, if there are any. */
+async function findEnding({ sql, ask }: ItemSources, criteria: ItemCriteria, max: number) {
+  const { digits } = criteria
+  if (digits === undefined) return { cashouts: await findCashouts(sql, criteria, max), isComplete: true }
+  const all = await findCashouts(sql, criteria, openedMax)
+  if (all.length === 0) return { cashouts: [], isComplete: true }
+  const asked = await ask!()
+  const ending = new Set<string>()
+  for (let at = 0; at < all.length; at += cashoutsAskedMax) {
+    const payoutIds = all.slice(at, at + cashoutsAskedMax).map(({ id }) => id)
+    const answer = await asked(AccountEnding, { digits, payoutIds })
+    if ('refused' in answer) throw new Error(`payouts refused the question: ${answer.refused}`)
+    for (const id of answer.ok.payoutIds) ending.add(id)
+  }
+  const cashouts = all.filter(({ id }) => ending.has(id)).slice(0, max)
+  return { cashouts, isComplete: all.length < openedMax }
 }
 
 const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
@@ -86,7 +121,13 @@ const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<List
     open: predicate(sql, isOpenPayment(payments)),
     changed: sql`changed_at`,
   })} and ${criteria.kind === undefined ? sql`true` : sql`kind = ${criteria.kind}`}
+    and ${criteria.receipt === undefined ? sql`true` : hasReceipt(sql, criteria.receipt)}
   order by created_at desc limit ${max}`
+
+/** A payment has the receipt of its charge, and those of further charges that paid it. */
+const hasReceipt = (sql: Sql, receipt: string): Fragment => sql`upper(${receipt}) in (
+  select upper(payments.bank_receipt) union all
+  select upper(a.bank_receipt) from payments.anomalies a where a.payment_id = payments.id)`
 
 const findCashouts = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select 'cashout' as kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt",

@@ -8,6 +8,7 @@ import {
   type Period,
   whens,
 } from '#infra/operations/timeline/items'
+import { accountDigits } from '#shared/messages/payouts'
 import { homePair, namedDayStartMs } from '#shared/money/day'
 import { type Currency, currencies } from '#shared/money/money'
 import { fromPlainAmount } from '#shared/money/text'
@@ -17,7 +18,19 @@ import { cashoutStates } from '../../../services/payouts/cashout'
 
 // One search of operators, for the console and for `ops find`.
 
-export const searchFields = ['amount', 'currency', 'from', 'to', 'when', 'kind', 'state', 'channel', 'wallet'] as const
+export const searchFields = [
+  'amount',
+  'currency',
+  'from',
+  'to',
+  'when',
+  'kind',
+  'state',
+  'channel',
+  'wallet',
+  'receipt',
+  'digits',
+] as const
 type SearchField = (typeof searchFields)[number]
 
 /** A search as an operator types it. Times have a zone, or are days in Jakarta; the amount is in major units. */
@@ -56,7 +69,7 @@ const stateOf = ({ state }: Search): string | undefined => state?.toLowerCase().
 
 /** Returns what is wrong with a search, or undefined. `nameOf` writes a field as its operator sees it, such as `--amount`. */
 export function faultInSearch(search: Search, nameOf: (field: SearchField) => string): string | undefined {
-  const { amount, currency, from, to, when, kind, wallet } = search
+  const { amount, currency, from, to, when, kind, wallet, receipt, digits } = search
   const state = stateOf(search)
   for (const time of [from, to])
     if (time !== undefined && !timeFrom(time))
@@ -75,6 +88,13 @@ export function faultInSearch(search: Search, nameOf: (field: SearchField) => st
     return `unknown period ${when}; choose one of ${whens.join(', ')}`
   if (wallet !== undefined && !isWallet(wallet)) return 'expected a wallet: 0x and 40 hex digits'
   if (kind === 'send' && wallet === undefined) return `sends are found with ${nameOf('wallet')} only`
+  if (digits !== undefined && !accountDigits.test(digits))
+    return 'expected the last digits of a bank account, at least three'
+  if (receipt !== undefined && digits !== undefined)
+    return `${nameOf('receipt')} is of a payment and ${nameOf('digits')} are of a cash-out: choose one`
+  if (receipt !== undefined && kind !== undefined && kind !== 'topup' && kind !== 'settlement')
+    return `${nameOf('receipt')} finds top-ups and settlements only`
+  if (digits !== undefined && kind !== undefined && kind !== 'cashout') return `${nameOf('digits')} find cash-outs only`
   if (from !== undefined && to !== undefined && timeFrom(from)! >= timeFrom(to)!)
     return `${nameOf('from')} must be before ${nameOf('to')}`
   return undefined
@@ -88,6 +108,8 @@ export function criteriaOf(search: Search, now: Date): ItemCriteria {
     state: stateOf(search),
     channel: search.channel?.toUpperCase(),
     amount: amountOf(search),
+    receipt: search.receipt?.trim(),
+    digits: search.digits,
   }
   const wallet = search.wallet?.toLowerCase()
   const isTimeless = [from, to, when].every((one) => one === undefined)

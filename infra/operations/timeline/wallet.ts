@@ -55,7 +55,7 @@ async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
 }
 
 const itemsOf = async (sql: Sql, wallet: string): Promise<TracedItem[]> =>
-  (await findItems(sql, { wallet }, itemsMax)).items.map(
+  (await findItems({ sql }, { wallet }, itemsMax)).items.map(
     ({ kind, id, state, reason, createdAt, currency, fiat, ausd }) => ({
       kind,
       id,

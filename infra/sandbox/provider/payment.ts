@@ -67,7 +67,7 @@ export function paymentRequestBody(request: PaymentRequest): Record<string, unkn
 }
 
 // Returns invented details in the provider's format.
-function paymentDetails({ account, channelCode, status, sender }: Payment): Record<string, unknown> {
+function paymentDetails({ id, account, channelCode, status, sender }: Payment): Record<string, unknown> {
   switch (findChannel(account, channelCode)?.type) {
     case 'CARDS':
       return status === 'FAILED'
@@ -81,11 +81,14 @@ function paymentDetails({ account, channelCode, status, sender }: Payment): Reco
         ...(sender && { verification_result: verificationOf(sender) }),
       }
     case 'QR CODE':
-      return { issuer_name: 'DANA', receipt_id: '000000000001', fund_source: 'EWALLET' }
+      return { issuer_name: 'DANA', receipt_id: twelveDigitsOf(id), fund_source: 'EWALLET' }
     default:
       return {}
   }
 }
+
+/** Returns a reference in the form of an RRN: twelve digits, here derived from the payment's id. */
+const twelveDigitsOf = (id: string): string => String(Bun.hash(id) % 10n ** 12n).padStart(12, '0')
 
 /** Returns the payer's verification as in docs.xendit.co/docs/bri-virtual-account. */
 const verificationOf = (result: string) => ({

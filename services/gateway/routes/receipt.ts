@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { GetReceipt } from '#shared/api/statement'
-import { accountText, channelTexts, kindTexts, receiptRows, receiptTitles, statusTexts } from '#shared/language/receipt'
+import { accountText, kindTexts, paidThrough, receiptRows, receiptTitles, statusTexts } from '#shared/language/receipt'
 import { timeText, type Zone, zoneOf } from '#shared/language/time'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { fiatOf } from '#shared/money/pair'
@@ -62,12 +62,13 @@ export function receiptOf(entry: ActivityEntry, wording: Wording & { readonly zo
   const { language, zone, contact } = wording
   const at = (iso: string) => timeText(Date.parse(iso), language, { zone, to: 'second' })
   const item = itemOf(entry, wording)
-  const { kind, status, pair, fiat, fee, channel } = item
+  const { kind, status, pair, fiat, fee } = item
   const rows: Readonly<Record<keyof typeof receiptRows, string | undefined>> = {
     fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
     fee: pair && fee && moneyText(fee, fiatOf(pair), language),
     ausd: moneyText(item.ausd, 'AUSD', language),
-    channel: channel && channel !== 'unknown' ? channelTexts[channel][language] : undefined,
+    channel: paidThrough(item, language),
+    bankReceipt: item.bankReceipt,
     bank: item.bank && accountText(item.bank),
     to: item.to,
     createdAt: at(item.createdAt),

@@ -218,7 +218,7 @@ async function receivePayment(
   const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
-    channel: charge.channel,
+    ...shownOf(charge),
     held,
     paidMinor: charge.paidMinor,
     paidAt: charge.paidAt ?? new Date(context.clock()),
@@ -272,6 +272,9 @@ async function countPart(
   }
 }
 
+/** Returns what a payment shows of its charge: the channel, and what names the payment on the payer's side. */
+const shownOf = ({ channel, issuer, bankReceipt }: Charge) => ({ channel, issuer, bankReceipt })
+
 /** Ends the checkout; rechecks wait for a rate. */
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
@@ -280,7 +283,7 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   if (awaitsRate(payment)) return
   const set = {
     providerPaymentId: charge.paymentId,
-    channel: charge.channel,
+    ...shownOf(charge),
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
     paidMinor: charge.paidMinor,
   }
@@ -341,16 +344,16 @@ const leadsTo = (checkout: Checkout, charge: Charge): boolean =>
   (checkout.paymentRequestId !== null && checkout.paymentRequestId === charge.paymentRequestId)
 
 async function recordUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<void> {
-  const { account, paymentId, currency, paidMinor } = charge
-  const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
+  const { account, paymentId, currency, paidMinor, bankReceipt } = charge
+  const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor, bankReceipt }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
     log.alarm({ providerPaymentId: paymentId }, 'charge does not match any payment')
   await bookUnmatched(tx, charge)
 }
 
 async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
-  const { account, paymentId: object, currency, paidMinor } = charge
-  const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
+  const { account, paymentId: object, currency, paidMinor, bankReceipt } = charge
+  const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id, bankReceipt }
   // guard: a second payment is counted once, however often it is reported
   if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
   // A charge of an inexact amount or in another currency is recorded as an anomaly only.

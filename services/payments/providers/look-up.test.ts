@@ -14,6 +14,8 @@ const charge = (paymentId: string, paymentRequestId: string): FetchedCharge => (
     channel: 'QRIS',
     channelKind: 'qr',
     paidAt: null,
+    issuer: null,
+    bankReceipt: null,
   },
 })
 /** Provider with a payment request that was paid twice, and that names its latest payment. */

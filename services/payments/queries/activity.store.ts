@@ -8,7 +8,21 @@ import { isMissing, reversals } from '../losses/refund.store'
 import { type PaymentState, statesWith } from '../payment'
 import { awaited, isOpen, type PaymentRow, payments, waitsSince } from '../payment.table'
 
-const { id, kind, state, reason, pair, fiatMinor, feeMinor, refundedMinor, ausdMicro, method, channel } = payments
+const {
+  id,
+  kind,
+  state,
+  reason,
+  pair,
+  fiatMinor,
+  feeMinor,
+  refundedMinor,
+  ausdMicro,
+  method,
+  channel,
+  issuer,
+  bankReceipt,
+} = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
 const { held, creditedAt, holdEndedAt, lostHold } = payments
 /** AUSD still owed for a reversed payment (10⁻⁶): 0 once repaid or waived, null if the payment was never reversed. */
@@ -27,6 +41,8 @@ const listed = {
   ausdMicro,
   method,
   channel,
+  issuer,
+  bankReceipt,
   checkoutUrl,
   expiresAt,
   txHash,

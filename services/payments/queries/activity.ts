@@ -41,7 +41,7 @@ function entryOf(
   payment: ListedPayment,
   { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },
 ): ActivityEntry {
-  const { expiresAt, checkoutUrl, state, channel } = payment
+  const { expiresAt, checkoutUrl, state, channel, issuer, bankReceipt } = payment
   // The query excludes payments that are still opening.
   assert(state !== 'opening')
   const payable = state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
@@ -58,6 +58,8 @@ function entryOf(
     ausd: payment.ausdMicro.toString(),
     ...(payment.method ? { method: payment.method } : {}),
     ...(channel ? { channel: kindOfChannel(channel), channelCode: channel } : {}),
+    ...(issuer ? { issuer } : {}),
+    ...(bankReceipt ? { bankReceipt } : {}),
     ...(payable && checkoutUrl ? { checkoutUrl } : {}),
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
     ...(payment.txHash ? { txHash: payment.txHash } : {}),

@@ -19,6 +19,8 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   ausdMicro: 3_076_923n,
   method: 'qr',
   channel: 'QRIS',
+  issuer: null,
+  bankReceipt: null,
   checkoutUrl: null,
   expiresAt: null,
   txHash: null,

@@ -3,10 +3,11 @@ import { countDead } from '#platform/db/dead-letter.store'
 import { outboxLag } from '#platform/db/outbox.store'
 import { agesOf } from '#platform/metrics/state-limits'
 import type { ActivityEntry, PaidAccount } from '#shared/messages/activity'
-import { PayoutsActivity, PayoutsItem, PayoutsOwed } from '#shared/messages/payouts'
+import { AccountEnding, PayoutsActivity, PayoutsItem, PayoutsOwed } from '#shared/messages/payouts'
 import { listingAgeMs } from '#shared/provider/listing.store'
 import { ok } from '#shared/refusals'
 import { inFlightStates, limits, type ShownState, shownFee, wordsFor } from '../cashout'
+import { listCashouts } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { countAnomalies, deadLetters, listings, outbox } from '../schema.store'
@@ -36,6 +37,14 @@ export const answerOwed = ({ database }: Context): Handler =>
     return ok({ ausd: micro.toString() })
   })
 
+/** Tells operators which cash-outs go to a bank account whose number ends so. No number leaves this service. */
+export const answerEnding = (context: Context): Handler =>
+  handler(AccountEnding, async ({ digits, payoutIds }) => {
+    const rows = await context.database.read((db) => listCashouts(db, payoutIds))
+    const ending = rows.filter((row) => shownNumberOf(context, row)?.endsWith(digits))
+    return ok({ payoutIds: ending.map(({ id }) => id) })
+  })
+
 function entryOf(context: Context, cashout: Cashout): ActivityEntry {
   const state = cashout.state as ShownState
   const bank = accountOf(context, cashout)
@@ -62,16 +71,21 @@ function entryOf(context: Context, cashout: Cashout): ActivityEntry {
 
 const digitsShown = 4
 
+function accountOf(context: Context, cashout: Cashout): PaidAccount | undefined {
+  const number = shownNumberOf(context, cashout)
+  if (number === undefined) return undefined
+  return { name: context.channels.nameOf(cashout.channelCode), lastDigits: number.slice(-digitsShown) }
+}
+
 /**
- * Returns undefined if the bank details are erased, kept for the law alone, or cannot be decrypted; the item is then
- * shown without them.
+ * Opens the number of a bank account. Returns undefined if the details are erased, kept for the law alone, or cannot be
+ * decrypted; the item is then shown without them.
  */
-function accountOf({ safe, channels }: Context, cashout: Cashout): PaidAccount | undefined {
-  const { id, bankDetails: box, bankDetailsKeyId: keyId, channelCode, accountMark } = cashout
+function shownNumberOf({ safe }: Context, cashout: Cashout): string | undefined {
+  const { id, bankDetails: box, bankDetailsKeyId: keyId, accountMark } = cashout
   if (box === '' || accountMark === null) return undefined
   try {
-    const { accountNumber } = safe.open({ keyId, box }, id)
-    return { name: channels.nameOf(channelCode), lastDigits: accountNumber.slice(-digitsShown) }
+    return safe.open({ keyId, box }, id).accountNumber
   } catch {
     return undefined
   }

@@ -4,6 +4,7 @@ import type { ActivityEntry } from '#shared/messages/activity'
 import type { StatementEntry } from '#shared/messages/statement'
 import { cashouts } from '../cashout.table'
 import { type Fixture, openFixture, wallet } from '../test-support'
+import { answerEnding } from './activity'
 import { answerStatement } from './statement'
 
 let fixture: Fixture
@@ -45,6 +46,18 @@ test('a statement shows that the AUSD of a refused cash-out went back to the wal
     ['cashout_returning', { inFlight }, { payouts }],
     ['cashout_returned', {}, { inFlight }],
   ])
+})
+
+test('a cash-out is found by the last digits of its bank account until these are erased', async () => {
+  const [id, other] = [await fixture.taken(), await fixture.taken({ bank: { accountNumber: '1234567777' } })]
+  const ending = async (digits: string) => {
+    const answered = await answerEnding(fixture.context).answer({ digits, payoutIds: [id, other, crypto.randomUUID()] })
+    return (answered as { ok: { payoutIds: string[] } }).ok.payoutIds
+  }
+  expect([await ending('7890'), await ending('7777'), await ending('67890')]).toEqual([[id], [other], [id]])
+  expect(await ending('1234')).toEqual([])
+  await fixture.context.database.run((db) => db.update(cashouts).set({ accountMark: null }).where(eq(cashouts.id, id)))
+  expect(await ending('7890')).toEqual([])
 })
 
 test('a cash-out names its bank and the last four digits of the account until these are erased', async () => {

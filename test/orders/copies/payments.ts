@@ -220,6 +220,8 @@ export const chargeOf = (
     channel: channelKind,
     channelKind,
     paidAt: new Date(),
+    issuer: null,
+    bankReceipt: null,
   },
 })
 

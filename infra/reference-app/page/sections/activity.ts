@@ -1,5 +1,5 @@
 import { type Item, type Language, okOf } from '#shared/client/client'
-import { accountText, channelTexts, kindTexts, receiptRows, statusTexts } from '#shared/language/receipt'
+import { accountText, kindTexts, paidThrough, receiptRows, statusTexts } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
 import { day, money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
@@ -133,9 +133,6 @@ const toneOf = ({ nextAction }: Item, isOpen: boolean): string => {
   return isOpen ? 'current' : 'quiet'
 }
 
-const channelOf = ({ channel, channelCode }: Item, language: Language) =>
-  channel && channel !== 'unknown' ? channelTexts[channel][language] : channelCode
-
 function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   const { t } = app
   const receipt = step(
@@ -152,7 +149,8 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   )
   const rows = facts([
     [t.status, statusText(item, app.language)],
-    [t.channel, channelOf(item, app.language)],
+    [t.channel, paidThrough(item, app.language) ?? item.channelCode],
+    [receiptRows.bankReceipt[app.language], item.bankReceipt],
     [receiptRows.fee[app.language], item.fee && item.pair && money(app, item.fee, fiatOf(item.pair))],
     [receiptRows.bank[app.language], item.bank && accountText(item.bank)],
     [t.toWallet, item.to],

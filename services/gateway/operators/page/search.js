@@ -32,6 +32,8 @@ const fields = [
   { name: 'state', label: 'State' },
   { name: 'channel', label: 'Channel or bank code' },
   { name: 'wallet', label: 'Wallet' },
+  { name: 'receipt', label: 'Bank receipt number of a payment' },
+  { name: 'digits', label: 'Last digits of a bank account' },
 ]
 
 /** Converts a time between the address, which has UTC, and a field, which has the time zone of the browser. */

@@ -114,8 +114,36 @@ describe('the parser of a Xendit payment', () => {
         channel: 'CARDS',
         channelKind: 'card',
         paidAt: new Date('2026-08-01T02:07:11.149Z'),
+        issuer: null,
+        bankReceipt: null,
       },
     })
+  })
+
+  test.each([
+    [
+      'a QR payment, its issuer and its receipt',
+      { issuer_name: 'DANA', receipt_id: ' 521802141667 ' },
+      'DANA',
+      '521802141667',
+    ],
+    ['a transfer, its bank', { issuer_name: 'BCA', payer_account_number: '1234567890' }, 'BCA', null],
+    [
+      'a card, its retrieval reference',
+      { authorization_data: { retrieval_reference_number: '521802141667' } },
+      null,
+      '521802141667',
+    ],
+    ['details that are no object, nothing', 'DANA', null, null],
+    ['words of another type, nothing', { issuer_name: 7, receipt_id: { id: '1' } }, null, null],
+    [
+      'a control character or a long text, nothing',
+      { issuer_name: 'DA\u0007NA', receipt_id: '1'.repeat(65) },
+      null,
+      null,
+    ],
+  ] as const)('returns of %s', (_, payment_details, issuer, bankReceipt) => {
+    expect(from(payment({ payment_details })).charge).toMatchObject({ issuer, bankReceipt })
   })
 
   test.each([

@@ -4,6 +4,7 @@ import { toProviderAmount } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
 import { dateFrom, demandSameField, idFrom, minorFrom, textFrom } from '#shared/provider/field'
 import type {
+  Charge,
   ChargeStatus,
   Checkout,
   CheckoutOrder,
@@ -178,9 +179,28 @@ export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string
       // The time is never read from `updated`: a later change of the object would make a timely payment look late.
       paidAt:
         earliest(captures.map((one) => timeFrom(client, one.capture_timestamp))) ?? timeFrom(client, wire.created),
+      ...payersWords(asObject(wire.payment_details) ?? {}),
       ...(senderVerification && { senderVerification }),
     },
   }
+}
+
+/**
+ * Reads what names the payment on the payer's side, from the fields of `payment_details` in docs.xendit.co/apidocs/payment-object:
+ * the receipt of a QR payment (its RRN), or the retrieval reference number of a card.
+ */
+function payersWords(details: Record<string, unknown>): Pick<Charge, 'issuer' | 'bankReceipt'> {
+  const card = asObject(details.authorization_data)
+  return {
+    issuer: printableFrom(details.issuer_name),
+    bankReceipt: printableFrom(details.receipt_id) ?? printableFrom(card?.retrieval_reference_number),
+  }
+}
+
+/** Reads a short text without control characters. Returns null for another value. */
+const printableFrom = (value: unknown): string | null => {
+  const text = textFrom(value, 64)?.trim()
+  return text && !/\p{C}/u.test(text) ? text : null
 }
 
 export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
