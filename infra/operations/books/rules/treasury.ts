@@ -15,7 +15,8 @@ export const treasuryRules: readonly BookRule[] = [
     name: 'treasury_moved',
     says: 'every transfer of AUSD to or from the treasury is booked',
     graceMs: chainGraceMs,
-    remedy: 'return an incoming transfer to its sender; an outgoing one was signed with the treasury key',
+    remedy:
+      'return an incoming transfer to its sender, unless it came back for a refund: then `unexplained accept` it first, and `topups refund`; an outgoing one was signed with the treasury key',
     // An outgoing transfer can only be traced or explained.
     command: ({ form, word, amount }) => (form === 'transfer' && amount > 0n ? returnOf(word) : undefined),
     sql: () => `
