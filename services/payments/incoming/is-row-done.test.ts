@@ -180,6 +180,25 @@ describe('the row of a dispute', () => {
       false,
     ],
     ['that was won and reported is done', row('chargeback', 'reversed'), { ...counted, report: report('dead') }, true],
+    // guard: a row is received again while its dispute reads otherwise
+    [
+      'that was won, while the dispute that it names reads as lost, is not done',
+      row('chargeback', 'reversed'),
+      { ...counted, report: report('dead'), objectStatus: 'succeeded' },
+      false,
+    ],
+    [
+      'that was won, as the dispute that it names, is done',
+      row('chargeback', 'reversed'),
+      { ...counted, report: report('dead'), objectStatus: 'dead' },
+      true,
+    ],
+    [
+      'whose dispute contradicts itself is done: an operator decides',
+      row('chargeback', 'succeeded'),
+      { ...counted, report: report('succeeded'), objectStatus: 'unknown' },
+      true,
+    ],
     [
       'that has grown is not done',
       row('chargeback', 'pending'),

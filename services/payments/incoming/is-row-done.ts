@@ -18,7 +18,7 @@ export type RowFacts = {
   readonly isRefundKnown: boolean
   /** The report that the row itself has made. `paymentId` is empty if it matched none. */
   readonly report: (Pick<Report, 'status' | 'refundedMinor'> & { readonly paymentId: string }) | undefined
-  /** Of the refund that `report` names. */
+  /** Of the refund or dispute that `report` names. */
   readonly objectStatus: RefundStatus | undefined
   /** The row is in the currency of its account. */
   readonly isOwnCurrency: boolean
@@ -52,6 +52,8 @@ export function isRowDone(row: Row, facts: RowFacts): boolean {
     case 'refund':
       return isReportDone(row, facts) && (!facts.report || facts.objectStatus === facts.report.status)
     case 'chargeback':
+      // guard: a row is received again while its dispute reads otherwise
+      if (isContradicted(facts)) return false
       return isReportDone(row, facts) && (!facts.report || facts.report.refundedMinor === exactMinor(row, facts))
     default:
       return true
@@ -77,6 +79,10 @@ function isReportDone({ status }: Pick<Row, 'status'>, facts: RowFacts): boolean
   const isNamed = report.paymentId !== '' || !isOwned
   return contains(report.status, statusOf[status]) && isNamed
 }
+
+/** Returns true if the dispute that the row names reads otherwise: the answer about it may have been one from before. */
+const isContradicted = ({ report, objectStatus }: RowFacts): boolean =>
+  objectStatus !== undefined && objectStatus !== 'unknown' && objectStatus !== report?.status
 
 const isOver = (doubt: RefundStatus | undefined): boolean => doubt === undefined || doubt === 'dead'
 
