@@ -1,4 +1,6 @@
 import type { ChannelKind } from '#shared/messages/activity'
+import { money } from '#shared/money/money'
+import { toAusdFloor } from '#shared/money/rate'
 import { moneyText } from '#shared/money/text'
 import type { Step } from '../decide'
 import { type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
@@ -44,8 +46,12 @@ export function creditOf(payment: ReviewFacts, channel: ChannelKind): Credit | R
   if (wasCredited(payment)) return { not: 'the payment has already taken effect' }
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
-  const paid = { ...payment, fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
-  const priced = { ...paid, rateMinorPerUsd: lateRateMinorPerUsd ?? rateMinorPerUsd }
+  const priced = {
+    ...payment,
+    rateMinorPerUsd: lateRateMinorPerUsd ?? rateMinorPerUsd,
+    fiatMinor: paidMinor,
+    ausdMicro: paidMinor === fiatMinor ? ausdMicro : otherWorthFloor(payment, paidMinor),
+  }
   // guard: a top-up that an operator credits pays its fee
   const counted = { fiatMinor: paidMinor, ...chargeFee(priced, channel) }
   // A payment that covered an earlier loss keeps that effect, even if all of it went back.
@@ -56,6 +62,19 @@ export function creditOf(payment: ReviewFacts, channel: ChannelKind): Credit | R
     promisedMicro: counted.ausdMicro === ausdMicro ? promisedMicro : (promisedMicro ?? ausdMicro),
     refSequence: payment.onchainMicro > 0n ? refSequence + 1 : refSequence,
   }
+}
+
+/**
+ * Prices another amount than the promised one. Of a settlement, the promise is exact and its fiat amount rounded up, so the
+ * same part of the promise counts.
+ */
+function otherWorthFloor(
+  { kind, currency, fiatMinor, ausdMicro, rateMinorPerUsd, lateRateMinorPerUsd }: ReviewFacts,
+  paidMinor: bigint,
+): bigint {
+  if (kind === 'settlement') return (ausdMicro * paidMinor) / fiatMinor
+  const rate = { minorPerUsd: lateRateMinorPerUsd ?? rateMinorPerUsd, currency }
+  return toAusdFloor(money(paidMinor, currency), rate).minor
 }
 
 /** Returns the refundable amount of the payment itself, in its currency's smallest unit. */
@@ -115,6 +134,10 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
   if (isLeft) return { next: 'review', reason }
   if (!wasCredited(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
   if (payment.refundedMinor > payment.refundAppliedMinor) return { next: 'review', reason: 'refunded_after_credit' }
+  // A part was revoked before its refund failed, and the chain did not let it be applied again.
+  // guard: a payment that gave less than its money is worth goes back to review after a refund
+  if (payment.onchainMicro + payment.recoveredMicro < remainderFloor(payment))
+    return { next: 'review', reason: 'refund_undone' }
   // The wallet had given its AUSD back.
   if (payment.kind === 'topup' && payment.onchainMicro > 0n && remainderFloor(payment) === 0n)
     return { next: 'accepted', reason: 'refunded_after_credit' }
