@@ -164,6 +164,7 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
   const named = refund ? [refund] : await listRefundsOf(provider, fetched.charge)
   const objectId = refund?.refundId ?? null
   await database.transaction(async (tx) => {
+    if (!isNamed && (await isKnownOfOther(tx, row, fetched))) return
     await bookMatchedRow(tx, row)
     if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
     for (const one of named ?? []) await receiveRefund(tx, context, one, fetched)
@@ -185,6 +186,7 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
   if (!fetched) return recordMissing(context, account, row)
   const disputes = await fetchDisputes(context, account, fetched.charge.paymentId, isNamed ? row.productId : null)
   await context.database.transaction(async (tx) => {
+    if (!isNamed && (await isKnownOfOther(tx, row, fetched))) return
     await bookMatchedRow(tx, row)
     if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
     for (const one of disputes) await receiveDispute(tx, context, { ...one, fetched })
@@ -277,6 +279,21 @@ async function knownChargeOf({ database }: Context, { productId }: Listed): Prom
   if (productId === null) return undefined
   const [known] = await database.read((db) => findReportsById(db, [productId]))
   return known?.providerPaymentId
+}
+
+/**
+ * Returns true if the row, or what it names, was received against another charge while this reading of it was under way.
+ * Our reference alone, which leads to the first charge of a payment, does not move it.
+ */
+async function isKnownOfOther(
+  tx: Tx,
+  { type, transactionId, productId }: Listed,
+  { charge }: Pick<PricedCharge, 'charge'>,
+): Promise<boolean> {
+  const ofRow = (type === 'refund' ? listedId : chargebackId)(transactionId)
+  const known = await findReportsById(tx, [ofRow, ...(productId === null ? [] : [productId])])
+  // guard: a slow reading of the list does not move a refund or dispute to the first charge
+  return known.some(({ providerPaymentId }) => providerPaymentId !== charge.paymentId)
 }
 
 /** Returns the charge of the refund order that the row's reference names, or null. */

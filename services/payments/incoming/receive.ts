@@ -364,8 +364,8 @@ async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, cha
   await recordPayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
   await bookChange(tx, payment, after, 'paid a second time')
-  await countOther(tx, context, after)
-  await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
+  const counted = await countOther(tx, context, after)
+  await takeDecided(tx, context, counted, decideOverpaid(counted))
 }
 
 /** Receives the charge of a payment and its refunds as they are now. Throws if they cannot be read. */

@@ -1,12 +1,14 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { keptDelivery } from '#shared/provider/delivery'
 import { receiveRows } from '#shared/provider/listing'
+import { booksOf } from '../ledger/test-support'
 import { paymentIdIn } from '../payment'
 import { newWallet, openFixture, waitUntil } from '../test-support'
 import { actionsOn, kinds } from './test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
+const { booked } = booksOf(fixture)
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
@@ -87,8 +89,8 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
-  /** Pays one promise twice, and returns the ids of the promise and of the second charge. */
-  async function paidTwice() {
+  /** Opens two checkouts of one promise, and returns the id of the promise and their ids. */
+  async function openedTwice() {
     const quoteId = fixture.quote()
     const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId } as const
     await fixture.control('faults', { webhooks: { drop: 1 }, api: { errorAfterAccept: 1 } })
@@ -98,9 +100,15 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     const { sessions } = (await fixture.control('book')) as unknown as {
       sessions: { reference_id: string; payment_session_id: string }[]
     }
+    const own = sessions.filter(({ reference_id: reference }) => reference === id)
+    return { id, checkouts: own.map(({ payment_session_id: session }) => session) }
+  }
+
+  /** Pays one promise twice, and returns the ids of the promise and of the second charge. */
+  async function paidTwice() {
+    const { id, checkouts } = await openedTwice()
     const paid: string[] = []
-    for (const { reference_id: reference, payment_session_id: session } of sessions)
-      if (reference === id) paid.push((await pay(session)).payment_id)
+    for (const session of checkouts) paid.push((await pay(session)).payment_id)
     await fixture.list()
     const { providerPaymentId } = await fixture.becomes(id, { overpaidMinor: 50_000n })
     return { id, second: paid.find((one) => one !== providerPaymentId)! }
@@ -117,6 +125,41 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 100_000n })
     expect(await missingOf(id)).toBe(3_076_923n)
     expect(await isFrozen(id)).toBe(true)
+  })
+
+  test('are booked once if an operator has accepted the payment before the second one comes', async () => {
+    const { id, checkouts } = await openedTwice()
+    await pay(checkouts[0]!)
+    await fixture.list()
+    await fixture.settle('credit', id)
+    await dispute((await fixture.row(id))!.providerPaymentId!)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+    await fixture.resolve(id, 'accept')
+    await fixture.becomes(id, { state: 'accepted' })
+    const second = (await pay(checkouts[1]!)).payment_id
+    await dispute(second, { amount: 20_000, names: 'payment' })
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', overpaidMinor: 50_000n, overpaidRefundedMinor: 20_000n })
+    await booked(id)
+  })
+
+  // guard: a slow reading of the list does not move a refund or dispute to the first charge
+  test('stay with the second charge although a slow reading of the row finds neither refund nor report', async () => {
+    const { id, second } = await paidTwice()
+    const made = await fixture.control(`payments/${second}/refund`, { amount: 20_000 })
+    const rows = await fixture.listing.list('ID', new Date(fixture.context.clock() - 600_000))
+    const row = rows.find(({ productId }) => productId === made.id)!
+    const { provider } = fixture.context
+    const findCharge: typeof provider.findCharge = async (...asked) => {
+      Object.assign(fixture.context, { provider })
+      await fixture.list()
+      return provider.findCharge(...asked)
+    }
+    Object.assign(fixture.context, { provider: { ...provider, findRefund: async () => undefined, findCharge } })
+    await fixture.listing.receive('ID', { ...row, paymentRequestId: null })
+    Object.assign(fixture.context, { provider })
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 20_000n })
   })
 
   test('freeze the wallet at once, also while the other charge is being refunded', async () => {
