@@ -91,6 +91,10 @@ export const moments = [
   'an expired checkout was paid',
   'a checkout was paid with another amount',
   'a payer was not verified',
+  'an operator chose refund',
+  'an operator chose credit',
+  'an operator chose accept',
+  'a decision of an operator was refused',
   'a refund or dispute named its payment by another id',
 ] as const
 

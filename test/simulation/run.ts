@@ -8,6 +8,7 @@ import { audit, type Finding } from './world/audit'
 import { Broker } from './world/broker'
 import { type Choices, oneOf } from './world/choices'
 import { enter } from './world/loops'
+import { startOperators } from './world/operator'
 import { People } from './world/people'
 import { Pricing } from './world/pricing'
 import { openProviderIn } from './world/provider'
@@ -31,7 +32,7 @@ const endsAfterMs = 3_600_000
 const lookEveryMs = 4_000
 const quietLooks = 5
 
-const resting = ['credited', 'revoked', 'refunded', 'review', 'expired', 'replaced']
+const resting = ['credited', 'revoked', 'refunded', 'accepted', 'review', 'expired', 'replaced']
 
 function underWay({ world, broker }: Surroundings, people: People): string | undefined {
   const { rows } = world
@@ -113,6 +114,7 @@ export function runWorld(options: {
   for (const service of Object.keys(starts)) for (const copy of [1, 2]) start(service, `${service} ${copy}`)
   const people = new People(around, wallets, beginMs(flows), (service) => copies.get(service) ?? [])
   for (let flow = 0; flow < flows; flow++) people.begin(flow)
+  startOperators(around, (service) => copies.get(service) ?? [])
 
   let quiet = 0
   let isOver = false

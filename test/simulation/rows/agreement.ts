@@ -42,6 +42,8 @@ const ownTimes = [
   'openingUntil',
   'leasedAt',
   'attemptedAt',
+  'requestedAt',
+  'decidedAt',
 ]
 function comparable(value: unknown): unknown {
   if (value instanceof Set) return [...value].sort()

@@ -4,15 +4,17 @@ import * as losses from '../../../services/payments/losses/refund.store'
 import { paymentStates } from '../../../services/payments/payment'
 import * as stored from '../../../services/payments/payment.store'
 import type { NewPayment, PaymentRow } from '../../../services/payments/payment.table'
+import * as review from '../../../services/payments/review/resolution.store'
 import * as limits from '../../../services/payments/treasury/sums.store'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
 import { type Choices, chance, oneOf, pick } from '../world/choices'
 import { compare, hourMs, type Maker, notCompared, type StoreCall, timeFrom, walletOf } from './agreement'
 import * as payments from './payments'
 import * as refunds from './refunds'
+import * as reviews from './review'
 
-const real = { ...checks, ...losses, ...limits, ...stored }
-const standIns = { ...refunds, ...payments }
+const real = { ...checks, ...losses, ...review, ...limits, ...stored }
+const standIns = { ...refunds, ...reviews, ...payments }
 /** Constant on purpose: their sums are tested on Postgres. */
 const constant = ['countUnpaidSettlements', 'countCancelled', 'lockAllTopups', 'sumAllTopups']
 
@@ -79,6 +81,20 @@ function reportFrom(choices: Choices) {
     ...(chance(choices, 300) ? { objectId: 'rfd-1' } : {}),
   }
 }
+
+function ordersFrom(choices: Choices) {
+  return Array.from({ length: 1 + oneOf(choices, 2) }, () => ({
+    reference: `ordered-${oneOf(choices, 6)}`,
+    paymentId: pick(choices, ids),
+    account: 'ID' as const,
+    currency: 'IDR' as const,
+    providerPaymentId: pick(choices, charges),
+    minor: 25_000n,
+    isSecond: chance(choices, 500),
+  }))
+}
+
+const orderFrom = (choices: Choices) => ({ reference: `ordered-${oneOf(choices, 6)}`, requests: oneOf(choices, 2) })
 
 const now = () => new Date()
 const makers: readonly Maker[] = [
@@ -190,6 +206,28 @@ const makers: readonly Maker[] = [
     given: [pick(choices, wallets), BigInt(1_000 + oneOf(choices, 9))],
   }),
   () => ({ name: 'findDueWallets', given: [now(), 100] }),
+  (choices) => ({ name: 'insertOrders', given: [ordersFrom(choices)] }),
+  (choices) => ({ name: 'countOrders', given: [pick(choices, ids)] }),
+  (choices) => ({ name: 'findOrders', given: [pick(choices, ids)] }),
+  (choices) => ({ name: 'countRequest', given: [orderFrom(choices)] }),
+  (choices) => ({ name: 'uncountRequest', given: [orderFrom(choices)] }),
+  (choices) => ({
+    name: 'recordOrder',
+    given: [`ordered-${oneOf(choices, 6)}`, { state: pick(choices, ['open', 'succeeded', 'failed'] as const) }],
+  }),
+  (choices) => ({
+    name: 'insertResolution',
+    given: [
+      {
+        commandId: `00000000-0000-4000-8000-${String(oneOf(choices, 1_000_000)).padStart(12, '0')}`,
+        paymentId: pick(choices, ids),
+        resolution: pick(choices, ['credit', 'refund', 'accept'] as const),
+        decidedBy: 'sari',
+        reason: 'by chance',
+      },
+    ],
+  }),
+  (choices) => ({ name: 'lastResolution', given: [pick(choices, ids)] }),
   (choices) => ({
     name: 'planOrder',
     given: [pick(choices, wallets), timeFrom(choices) ?? now()],
@@ -200,18 +238,31 @@ const compared = {
   real,
   standIns,
   makers,
-  silent: ['recordPayment', 'addMadeGood', 'clearLostHolds', 'confirmFreeze', 'planOrder', 'planLook', 'planLookBy'],
+  silent: [
+    'recordPayment',
+    'addMadeGood',
+    'clearLostHolds',
+    'confirmFreeze',
+    'planOrder',
+    'planLook',
+    'planLookBy',
+    'insertOrders',
+    'uncountRequest',
+    'insertResolution',
+  ],
 }
 
 test.each([1, 2, 3])('random calls of seed %d return the same from Postgres and from memory', async (seed) => {
   const { database } = scratch
   await database.run((db) =>
-    db.execute('truncate payments.payments, payments.refunds, payments.reversals, payments.wallets'),
+    db.execute(
+      'truncate payments.payments, payments.refunds, payments.reversals, payments.wallets, payments.refund_orders, payments.resolutions',
+    ),
   )
   await compare(database, compared, seed)
 })
 
 test('every stand-in of the stores of payments is compared, or returns a constant', () => {
-  const apart = ['lockWallet', 'lockPayment', 'firstPaymentAt', 'planCheck', ...constant]
+  const apart = ['findSeconds', 'firstPaymentAt', 'lockPayment', 'lockWallet', 'planCheck', ...constant]
   expect(notCompared(compared)).toEqual(apart.sort())
 })

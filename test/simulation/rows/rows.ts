@@ -3,6 +3,7 @@ import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.s
 import type { Operation } from '../../../services/chain-relayer/operations/operation.table'
 import type { Reversal, StoredReport, WalletRow } from '../../../services/payments/losses/refund.store'
 import type { PaymentRow } from '../../../services/payments/payment.table'
+import type { RefundOrderRow, ResolutionRow } from '../../../services/payments/review/resolution.store'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { dueIn, type Indices, Table } from './table'
 
@@ -52,6 +53,7 @@ const ofRefunds = {
   charge: ({ providerPaymentId }: StoredReport) => providerPaymentId,
   payment: ({ paymentId }: StoredReport) => paymentId,
 }
+const ofReview = { payment: ({ paymentId }: { paymentId: string }) => paymentId }
 const ofReversals = { wallet: ({ wallet }: Reversal) => wallet }
 const ofWallets = {
   open: ({ retryAt }: WalletRow) => (retryAt === null ? undefined : 'open'),
@@ -98,6 +100,8 @@ export class Rows {
   readonly transactions = this.#table<TransactionRow, keyof typeof ofTransactions>(ofTransactions)
   readonly attempts = this.#table<Attempt, keyof typeof ofAttempts>(ofAttempts)
   readonly burnt = this.#table<BurntRow, keyof typeof ofBurnt>(ofBurnt)
+  readonly resolutions = this.#table<ResolutionRow, keyof typeof ofReview>(ofReview)
+  readonly refundOrders = this.#table<RefundOrderRow, keyof typeof ofReview>(ofReview)
   readonly anomalies = this.#table<AnomalyRow>({})
   #named = new Map<object, AnyTable>()
 

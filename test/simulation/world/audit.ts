@@ -105,9 +105,11 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
  * Returns the states in which a top-up must end by the fate of its only charge. Other amounts, unknown payers and fates that
  * were not played to their end have rules of their own.
  */
-function requiredOf({ fates }: Surroundings, row: PaymentRow, paid: readonly Payment[]): readonly string[] | undefined {
+function requiredOf(around: Surroundings, row: PaymentRow, paid: readonly Payment[]): readonly string[] | undefined {
+  // An operator has decided otherwise.
+  if (around.world.rows.resolutions.by('payment', row.id).length > 0) return undefined
   const [charge] = paid
-  const befallen = charge && fates.get(charge.id)
+  const befallen = charge && around.fates.get(charge.id)
   if (row.kind !== 'topup' || paid.length !== 1 || !charge || !befallen?.isPlayed) return undefined
   // Money of a cancelled checkout is held to the limits anew, and a frozen wallet has none.
   if (row.reason === 'excess_refused') return ['review']

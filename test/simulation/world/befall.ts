@@ -13,7 +13,7 @@ import type { Surroundings } from './services'
 
 // Plays the fates of the world of proof on payments, in virtual time.
 
-/** An operator is no part of the simulation, and fates of cash-outs have no rest in which a payout could be made. */
+/** Fates of cash-outs have no rest in which a payout could be made. */
 const onPayments = fates.filter(({ suits }) => suits(topup({ channel: 'CARDS' })))
 /** Time in ms after which a fate no longer waits for a status of its payment. */
 const patienceMs = 90_000
@@ -38,7 +38,7 @@ export function befall(around: Surroundings, payment: Payment, later: Later): vo
     else if ('until' in event) {
       if (isIn(around, payment, event.until)) next(place + 1, world.now)
       else if (world.now - sinceMs < patienceMs) later(lookEveryMs, () => next(place, sinceMs))
-    } else if ('operator' in event) throw new Error('the simulation has no operator')
+    } else if ('operator' in event) throw new Error('operators decide by themselves')
     else if (play(event)) next(place + 1, world.now)
   }
   next(0, world.now)

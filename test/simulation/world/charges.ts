@@ -18,16 +18,17 @@ export const isCancelled = ({ forced }: Payment): boolean => forced?.listed !== 
 
 const isVoid = ({ forced }: Payment): boolean => forced?.status !== undefined || forced?.listed !== undefined
 
-/** Returns the refunds and chargebacks of a payment, and all of it if it is void. */
+/** Returns the refunds and chargebacks of a payment, and at least all of it if it is void. */
 export function refundedOf(book: Book, payment: Payment): bigint {
   const own = ({ paymentId }: { paymentId: string }) => paymentId === payment.id
-  let minor = isVoid(payment) ? payment.capturedMinor : 0n
+  let minor = 0n
   for (const { status, amountMinor } of book.all('refunds').filter(own))
     if (status === 'SUCCEEDED') minor += amountMinor
-  // An amount in another currency counts as the whole.
-  for (const { status, amountMinor, currency } of book.all('chargebacks').filter(own))
-    if (status === 'SUCCESS') minor += currency === undefined ? amountMinor : payment.capturedMinor
-  return minor
+  const taken = book.all('chargebacks').filter((one) => own(one) && one.status === 'SUCCESS')
+  for (const { amountMinor, currency } of taken) if (currency === undefined) minor += amountMinor
+  // An amount in another currency counts as all that is left.
+  const isWhole = isVoid(payment) || taken.some(({ currency }) => currency !== undefined)
+  return isWhole && minor < payment.capturedMinor ? payment.capturedMinor : minor
 }
 
 export const payoutsOf = (book: Book, cashoutId: string): readonly Payout[] =>

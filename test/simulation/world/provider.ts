@@ -106,7 +106,8 @@ export function openProviderIn(world: World, publish: Publish): Provider {
           return answer(request)
         })
       } catch (error) {
-        if (error instanceof ProviderBusy) return { status: 429, headers: new Headers(), body: null }
+        // Who is told to come back later has ordered nothing, so a late order has no such answer.
+        if (error instanceof ProviderBusy && !isLate) return { status: 429, headers: new Headers(), body: null }
         if (method === 'GET' && !isMute) mute.set(call, world.now + oneOf(choices, 6_000))
         throw error
       }

@@ -80,7 +80,7 @@ function askerOf(around: Surroundings, process: Process) {
 }
 
 function answerOf(around: Surroundings, subject: string, request: Record<string, string>): Answer<unknown> {
-  const { chain, pricing } = around
+  const { chain, pricing, world } = around
   switch (subject) {
     case 'pricing.quote.find':
       return pricing.find(request.quoteId!, request.requestFingerprint!)
@@ -96,6 +96,13 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
     case 'indexer.debt': {
       const blockTime = String(chain.latest.timestamp)
       return ok({ owedForDay: String(owedBy(around, request.wallet!)), openedAt: null, blockTime })
+    }
+    case 'chain.ref': {
+      const isOpen = world.rows.operations
+        .by('cause', request.refId!)
+        .some(({ state }) => state === 'waiting' || state === 'assigned')
+      const isUsed = chain.contract.appliedAt(refOf(request.refId!), chain.latest.number) !== undefined
+      return ok({ state: isUsed ? 'used' : isOpen ? 'ordered' : 'unused' })
     }
     case 'chain.terms':
       return ok({ holdSeconds: 30, cycle: { termSeconds: 86_400 } })
