@@ -88,7 +88,8 @@ function paymentDetails({ id, account, channelCode, status, sender }: Payment): 
 }
 
 /** Returns a reference in the form of an RRN: twelve digits, here derived from the payment's id. */
-const twelveDigitsOf = (id: string): string => String(Bun.hash(id) % 10n ** 12n).padStart(12, '0')
+const twelveDigitsOf = (id: string): string =>
+  String(BigInt(`0x${id.replaceAll(/[^0-9a-f]/g, '')}`) % 10n ** 12n).padStart(12, '0')
 
 /** Returns the payer's verification as in docs.xendit.co/docs/bri-virtual-account. */
 const verificationOf = (result: string) => ({
