@@ -18,13 +18,8 @@ import { schemaReader } from '#platform/schema'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
-import {
-  type GivenAuthorization,
-  type SignedTransfer,
-  type TokenDomain,
-  typedCancel,
-  typedTransfer,
-} from '#shared/chain/erc3009'
+import { type SignedTransfer, type TokenDomain, typedCancel, typedTransfer } from '#shared/chain/erc3009'
+import type { GivenAuthorization } from '#shared/chain/given-authorization'
 import { idFor } from '#shared/ids'
 import { topics } from '#shared/messages/catalogue'
 import { actorKeys, deployContracts } from '#test/support/contracts'

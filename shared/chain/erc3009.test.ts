@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { getAddress, hashTypedData, keccak256, toHex } from 'viem'
-import { canonical, erc3009Types, typedTransfer } from '#shared/chain/erc3009'
+import { erc3009Types, typedTransfer } from '#shared/chain/erc3009'
+import { canonical } from '#shared/chain/given-authorization'
 
 const given = {
   from: getAddress('0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'),

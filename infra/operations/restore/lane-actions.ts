@@ -2,8 +2,9 @@ import { type Address, decodeFunctionData, type Hex, isAddressEqual, multicall3A
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
+import type { SignedTransfer } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
+import { canonical } from '#shared/chain/given-authorization'
 
 /** Action decoded from a lane's calldata. Amounts are in 10⁻⁶ AUSD. */
 export type LaneAction =

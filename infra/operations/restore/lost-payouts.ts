@@ -1,4 +1,5 @@
-import { canonical, type GivenAuthorization, type SignedTransfer } from '#shared/chain/erc3009'
+import type { SignedTransfer } from '#shared/chain/erc3009'
+import { canonical, type GivenAuthorization } from '#shared/chain/given-authorization'
 import { uuidFor } from '#shared/ids'
 import { type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
 

@@ -14,14 +14,8 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { blocksIn } from '#shared/chain/blocks'
 import { encoderOf } from '#shared/chain/encoder'
-import {
-  type AuthorizationTerms,
-  canonical,
-  type GivenAuthorization,
-  type TokenDomain,
-  typedTransfer,
-  withTokenV,
-} from '#shared/chain/erc3009'
+import { type AuthorizationTerms, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
+import { canonical, type GivenAuthorization, withTokenV } from '#shared/chain/given-authorization'
 import { type BlockSpan, isRefusal, readInHalves } from '#shared/chain/halves'
 import { logsIn } from '#shared/chain/logs'
 import type { ContractSignature } from './contract-signature'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { canBecome, statesBefore } from '#platform/lifecycle'
-import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
+import type { SignedTransfer } from '#shared/chain/erc3009'
+import { canonical } from '#shared/chain/given-authorization'
 import { asRead } from '../test-support'
 import {
   guards,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { toUnixSeconds } from '#platform/clock'
-import { canonical } from '#shared/chain/erc3009'
+import { canonical } from '#shared/chain/given-authorization'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
 import { answersOf } from '../questions/answers'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { concat, encodeAbiParameters, encodeDeployData, type Hex, keccak256, toBytes } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { canonical } from '#shared/chain/erc3009'
+import { canonical } from '#shared/chain/given-authorization'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
 import { ownedWalletAbi, ownedWalletBytecode, trickWalletAbi, trickWalletBytecode } from '#test/support/contracts'
