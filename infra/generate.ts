@@ -4,6 +4,7 @@ import { readWords, refuseWords } from '#infra/local/words'
 
 const generators: Readonly<Record<string, readonly string[]>> = {
   contracts: ['infra/contracts/compile.ts'],
+  client: ['infra/client/build.ts'],
   migrations: ['infra/migrations/generate.ts'],
   permissions: ['infra/nats/users-file.ts'],
   configuration: ['infra/configuration/write.ts'],
@@ -13,6 +14,7 @@ const generators: Readonly<Record<string, readonly string[]>> = {
 const usage = `usage: bun run generate [${Object.keys(generators).join('|')}]
 
   contracts        artifacts and ABIs from the Solidity sources
+  client           the package of the client, from shared/client
   migrations NAME  a migration called NAME for each schema whose tables have changed
   permissions      the users of nats-server from the message catalogue
   configuration    env.example from every config.ts

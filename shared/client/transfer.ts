@@ -1,8 +1,6 @@
-import type { LocalAccount, WalletClient } from 'viem'
+import type { Address, Hex, LocalAccount, WalletClient } from 'viem'
 import { type SignedTransfer, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
 import type { Signer } from '#shared/client/session'
-
-type Address = `0x${string}`
 
 export type TransferTerms = {
   readonly to: Address
@@ -12,7 +10,7 @@ export type TransferTerms = {
   /** End of the validity in Unix seconds, which overrides `validForSeconds`. */
   readonly validBefore?: bigint
   /** Nonce of the authorization. The default is 32 random bytes. */
-  readonly nonce?: Address
+  readonly nonce?: Hex
 }
 
 /** A signer of transfers, such as a viem account. `fromWallet` makes one of a browser wallet. */
@@ -54,7 +52,7 @@ export async function signTransfer(
   return { ...message, signature: await account.signTypedData(typedTransfer(domain, message)) }
 }
 
-const randomNonce = (): Address => {
+const randomNonce = (): Hex => {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -99,7 +99,43 @@ describe.if(code === 0)('on the newest npm, whose user lets no package run a scr
     mkdirSync(app)
     const { code, said } = await run(['sh', '-ec', lines.join('\n')], app, env)
     expect(`${code} ${said}`).toStartWith('0 ')
-    const use = await run(['node', '--input-type=module', '-e', "import 'ausd-credit-client'"], app, env)
-    expect(use).toEqual({ code: 0, said: '' })
+    await typeCheck(app, env)
+    const use = await run(['node', '--input-type=module', '-e', program], app, env)
+    expect(use).toEqual({ code: 0, said: 'Unanswered\n' })
   })
+
+  /**
+   * Compiles the guide's examples with the strictest settings, also the declarations of all packages. The one of `nats` breaks
+   * such settings by itself.
+   */
+  async function typeCheck(app: string, env: Record<string, string>) {
+    const { code, said } = await run(['npm', 'install', '@types/node@22', '--loglevel=error'], app, env)
+    expect(`${code} ${said}`).toStartWith('0 ')
+    cpSync(join(repositoryDir, 'services/gateway/guide/examples'), app, { recursive: true })
+    const compilerOptions = {
+      target: 'ES2022',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      types: ['node'],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+    }
+    writeFileSync(
+      join(app, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, include: ['*.ts'], exclude: ['notifier.ts'] }),
+    )
+    const tsc = join(repositoryDir, 'node_modules/typescript/bin/tsc')
+    expect(await run(['node', tsc], app, env)).toEqual({ code: 0, said: '' })
+  }
 })
+
+const program = `
+import { openClient } from 'ausd-credit-client'
+import { privateKeyToAccount } from 'viem/accounts'
+const account = privateKeyToAccount('0x${'11'.repeat(32)}')
+const client = openClient({ baseUrl: 'http://127.0.0.1:1', account, patienceMs: 0 })
+await client.me().catch(({ name }) => console.log(name))
+`
