@@ -1,42 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openClient } from '#shared/client/client'
-import { waitForMe } from '#shared/client/waiting'
+import { expect, test } from 'bun:test'
+import { loadOnPhone } from '#test/support/phone'
 
-// React Native 0.86 has no AbortSignal.timeout and no throwIfAborted (abort-controller 3.0.0), and its URLSearchParams takes no list.
+// The script that apps install runs where only the globals of React Native are. The whole suite does so in test/journeys/client.ci.test.ts.
 
-const { timeout } = AbortSignal
-const { throwIfAborted } = AbortSignal.prototype
-const { URLSearchParams } = globalThis
-beforeAll(() => {
-  Object.assign(AbortSignal, { timeout: undefined })
-  Object.assign(AbortSignal.prototype, { throwIfAborted: undefined })
-  Object.assign(globalThis, { URLSearchParams: undefined })
-})
-afterAll(() => {
-  Object.assign(AbortSignal, { timeout })
-  Object.assign(AbortSignal.prototype, { throwIfAborted })
-  Object.assign(globalThis, { URLSearchParams })
-})
+const baseUrl = 'https://service.example'
+const account = {
+  address: '0xAb' as const,
+  signMessage: async () => '0x5160' as const,
+  signTypedData: async () => '0x5160' as const,
+}
 
-test('the client sends its requests with the globals of React Native', async () => {
+test('on a phone the client sends its requests', async () => {
   const asked: string[] = []
-  const account = {
-    address: '0xAb' as const,
-    signMessage: async () => '0x5160' as const,
-    signTypedData: async () => '0x5160' as const,
-  }
-  const client = openClient({
-    baseUrl: 'https://service.example',
-    account,
+  const { client } = loadOnPhone({
     fetch: async (url, { method, signal }) => {
       expect(signal?.aborted).toBe(false)
       asked.push(`${method} ${url}`)
       return Response.json({ items: [] })
     },
   })
-  expect(await client.quote('USD/IDR')).toHaveProperty('ok')
-  await client.activity({ limit: 2, cursor: 'a/b c' })
-  await client.statement()
+  const app = client.openClient({ baseUrl, account })
+  expect(await app.quote('USD/IDR')).toHaveProperty('ok')
+  await app.activity({ limit: 2, cursor: 'a/b c' })
+  await app.statement()
   expect(asked).toEqual([
     'POST https://service.example/quote',
     'GET https://service.example/me/activity?limit=2&cursor=a%2Fb%20c',
@@ -44,15 +30,72 @@ test('the client sends its requests with the globals of React Native', async () 
   ])
 })
 
-test('a wait ends when its signal fires, with the globals of React Native', async () => {
-  const stop = new AbortController()
-  const waiting = waitForMe(
-    async () => {
-      stop.abort(new Error('the user left'))
-      return {} as never
+test('on a phone an attempt without a response ends at its deadline', async () => {
+  let ended = 0
+  const { client } = loadOnPhone({
+    speed: 1_000,
+    fetch: (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal!.addEventListener('abort', () => {
+          ended += 1
+          reject(new Error('aborted'))
+        })
+      }),
+  })
+  const asking = client.openVisitor({ baseUrl, patienceMs: 0 }).config()
+  await expect(asking).rejects.toThrow('no response to GET /config after 1 attempt')
+  expect(ended).toBe(1)
+})
+
+test('on a phone a wait ends when its caller leaves', async () => {
+  const { client, AbortController } = loadOnPhone({ fetch: async () => Response.json({}) })
+  const left = new AbortController()
+  const app = client.openClient({ baseUrl, account })
+  const isSo = () => {
+    left.abort()
+    return false
+  }
+  await expect(app.waitUntil(isSo, { everyMs: 60_000, signal: left.signal })).rejects.toThrow('the wait was aborted')
+})
+
+test('on a phone, whose responses are no streams, the client asks its caller to read at intervals until it leaves', async () => {
+  const asked: string[] = []
+  const { client, AbortController } = loadOnPhone({
+    fetch: async (url) => {
+      asked.push(url)
+      return Response.json({})
     },
-    () => false,
-    { everyMs: 60_000, signal: stop.signal },
-  )
-  await expect(waiting).rejects.toThrow('the user left')
+  })
+  const left = new AbortController()
+  let calls = 0
+  const onChange = () => {
+    calls += 1
+    if (calls === 3) left.abort()
+  }
+  await client.openClient({ baseUrl, account }).watch(onChange, { everyMs: 1, signal: left.signal })
+  expect([calls, asked]).toEqual([3, []])
+})
+
+test('on a phone the session in the keychain saves the next start a signature', async () => {
+  let kept: string | null = null
+  let signed = 0
+  const session = {
+    load: async () => kept,
+    save: async (header: string | null) => {
+      kept = header
+    },
+  }
+  const signer = {
+    ...account,
+    signMessage: async () => {
+      signed += 1
+      return '0x5160' as const
+    },
+  }
+  for (const _start of [1, 2]) {
+    const { client } = loadOnPhone({ fetch: async () => Response.json({ wallet: account.address }) })
+    const app = client.openClient({ baseUrl, account: signer, session })
+    expect(await app.me()).toEqual({ ok: { wallet: account.address } } as never)
+  }
+  expect(signed).toBe(1)
 })
