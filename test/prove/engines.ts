@@ -91,6 +91,12 @@ export const engines: readonly Engine[] = [
     run: ['test/powercut/run.ts'],
   },
   {
+    name: 'clients',
+    proves: 'clients that Python, Go and Kotlin generate from the OpenAPI document compile, and open a top-up',
+    minutes: 3,
+    run: suites('./test/clients/clients.proof.test.ts'),
+  },
+  {
     name: 'campaign',
     hasHelp: true,
     proves: 'under faults of every kind, an audit from outside finds every unit and no leaked secret',
