@@ -71,10 +71,88 @@ const Cycle = Type.Object(
 
 const until = orNull(UnixSeconds, 'End of the last hold; null if nothing is on hold.')
 
+const exampleMe = {
+  wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
+  verified: true,
+  verification: {
+    status: 'approved',
+    nextAction: null,
+    sentence: 'Your identity is verified.',
+  },
+  user: { country: 'ID', createdAt: '2026-11-07T07:00:00.000Z' },
+  collateral: {
+    value: '3076923',
+    shares: '3076923000000',
+    pendingShares: '1000000000000',
+    pendingValue: '1000000',
+    pendingUntil: '1795244460',
+  },
+  pendingUntil: '1795244460',
+  limit: '1615384',
+  drawn: '1000000',
+  encumbered: '500000',
+  encumberedUntil: '1795244460',
+  held: [
+    {
+      what: 'collateral',
+      reason: 'may_be_taken_back',
+      ausd: '1000000',
+      shares: '1000000000000',
+      until: '1795244460',
+      sentence: 'This payment can still be reversed, so it counts as collateral only after its hold ends.',
+    },
+    {
+      what: 'repayment',
+      reason: 'may_be_taken_back',
+      ausd: '500000',
+      shares: null,
+      until: '1795244460',
+      sentence:
+        'Your debt is repaid, but the payment can still be reversed, so this part of your limit is available again only after its hold ends.',
+    },
+  ],
+  available: '115384',
+  score: '20',
+  ratioBps: '5250',
+  cycles: 2,
+  cycle: {
+    number: 3,
+    openedAt: '1795244400',
+    dueAt: '1797836400',
+    defaultsAt: '1798441200',
+    sentence: 'Repay by 21 December 2026, 14:00 WIB. A later repayment counts as late and lowers your credit score.',
+  },
+  defaulted: false,
+  frozen: false,
+  limits: {
+    topup: { day: '1000000000', left: '996923077', resetsAt: '2026-11-22T00:00:00.000Z' },
+    cashout: { day: '1000000000', left: '1000000000', resetsAt: '2026-11-22T00:00:00.000Z' },
+  },
+  balance: { ausd: '1000000', native: '500000000000000000' },
+}
+
 export const GetMe = route({
   method: 'GET',
   path: '/me',
   access: 'signed',
+  tag: 'account',
+  summary: 'The signed-in user',
+  description:
+    'A debt repaid by card or e-wallet is gone at once; the same amount stays in `encumbered` ' +
+    'until `encumberedUntil`, because the payment can still be reversed, and counts against the ' +
+    'limit. Amounts paid beyond the debt are in `collateral.pendingShares`. `held` lists both, ' +
+    'item by item, with the AUSD amount, the reason and the end of the hold. `available` is the ' +
+    'largest possible draw now: 0 until the wallet is verified, whatever its collateral. ' +
+    '`verification` has the status and the next step: `none` and `started` need ' +
+    '`POST /me/verification`, `in_review` waits for the provider, `rejected` has in `nextAction` ' +
+    'whether to try again or, for the second wallet of a person and after a withdrawal, to `contact support`, and `approved` is followed by `verified` once it is onchain. ' +
+    '`frozen`: a payment was reversed after its hold, or a refund or dispute of it is open; no draw, withdrawal, card top-up, cash-out ' +
+    'or send until it is repaid. `cycle` has the due date of the debt. ' +
+    'A limit in `limits` is null while its service does not respond. Chain times are unix seconds as decimal strings; ' +
+    '`balance.native` is in wei.',
+  returns: 'The account on the credit line.',
+  example: { answer: exampleMe },
+  worded: true,
   body: null,
   answer: Type.Object(
     {
@@ -142,6 +220,10 @@ export const PostCountry = route({
   method: 'POST',
   path: '/me/country',
   access: 'signed',
+  tag: 'account',
+  summary: "Set the user's country of residence",
+  returns: 'The current country.',
+  example: { body: { country: 'MY' }, answer: { country: 'MY' } },
   body: Type.Object(
     {
       country: Type.Enum(countries as [string, ...string[]], {
@@ -165,6 +247,14 @@ export const PostVerification = route({
   method: 'POST',
   path: '/me/verification',
   access: 'signed',
+  tag: 'account',
+  summary: 'Create a link to the hosted identity verification',
+  description:
+    'Takes no body. `url` is null if the user is already verified. A request soon after another ' +
+    'one returns the same link; a wallet gets at most 5 new links a day.',
+  returns: 'The page to open.',
+  example: { answer: { verified: false, url: 'https://identity.example/link' } },
+  errors: [403],
   body: null,
   answer: Type.Object(
     {
@@ -180,10 +270,34 @@ export const PostVerification = route({
   ),
 })
 
+const exampleExport = {
+  wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
+  exportedAt: '2026-11-21T07:00:00.000Z',
+  rows: [
+    {
+      table: 'gateway.users',
+      values: {
+        wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
+        country: 'ID',
+        createdAt: '2026-11-07T07:00:00.000Z',
+      },
+    },
+  ],
+}
+
 export const GetExport = route({
   method: 'GET',
   path: '/me/export',
   access: 'signed',
+  tag: 'account',
+  summary: 'Export everything stored about the wallet',
+  description:
+    'All rows about the wallet and its payments and cash-outs, from every service, with the bank ' +
+    'accounts, but without the notes of operators and the wallets that the identity provider has as the ' +
+    'same person. Names and documents of the identity verification are only at its provider. At ' +
+    'most 5 exports a day; a response that ends early is not valid JSON.',
+  returns: 'Every stored row.',
+  example: { answer: exampleExport },
   body: null,
   answer: Type.Object(
     {

@@ -1,11 +1,14 @@
 import { Type } from 'typebox'
 import { route } from '#shared/api/route'
+import { sessionSecondsMax } from '#shared/api/session'
+import { creditCost } from '#shared/chain/credit-cost'
 import { languages } from '#shared/language/language'
 import { ChainTerms } from '#shared/messages/chain'
 import { amountOf } from '#shared/messages/fields'
 import { PaymentsTerms, TopupTerms } from '#shared/messages/payments'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
+import { statementDaysMax, statementItemsMax } from '#shared/messages/statement'
 
 const { pairs, spreads, cashoutFee, topupFees } = PricingTerms.answer.properties
 const { currencies, methods, heldChannels, cancellationsPerDayMax } = PaymentsTerms.answer.properties
@@ -51,10 +54,108 @@ const cost = Type.Object(
   },
 )
 
+const token = '0xa5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5'
+const example = {
+  pairs: ['USD/IDR', 'USD/MYR'],
+  languages: [...languages],
+  chain: {
+    chainId: 10143,
+    ausd: {
+      address: token,
+      decimals: 6,
+      domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
+    },
+    creditLine: '0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1',
+    treasury: '0x1111111111111111111111111111111111111111',
+    gasLimits: {
+      draw: '400000',
+      repay: '225000',
+      repayWithPermit: '305000',
+      repayFromCollateral: '350000',
+      withdrawCollateral: '325000',
+    },
+    dripWei: '250000000000000000',
+  },
+  support: { contact: 'help@example.org' },
+  terms: { version: '2026-11-01', url: 'https://example.org/terms' },
+  credit: {
+    cost: creditCost,
+    cycle: { minSeconds: 86_400, minDebt: '1000000', termSeconds: 2_592_000, graceSeconds: 86_400 },
+    initialRatioBps: '5000',
+  },
+  session: { secondsMax: sessionSecondsMax },
+  quote: {
+    seconds: 60,
+    spreads: [
+      { pair: 'USD/IDR', reason: 'market_open', spreadBpsMin: 0, spreadBpsMax: 0, cashouts: 'any' },
+      { pair: 'USD/IDR', reason: 'market_closed', spreadBpsMin: 50, spreadBpsMax: 150, cashouts: 'capped' },
+      { pair: 'USD/IDR', reason: 'no_cross_check', spreadBpsMin: 50, spreadBpsMax: 150, cashouts: 'none' },
+      { pair: 'USD/IDR', reason: 'sources_differ', spreadBpsMin: 101, spreadBpsMax: 300, cashouts: 'none' },
+    ],
+  },
+  checkout: { seconds: 900, methods: ['bank', 'card', 'qr'], cancellationsPerDayMax: 10 },
+  hold: {
+    seconds: 60,
+    channels: ['card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'],
+  },
+  currencies: [
+    {
+      currency: 'IDR',
+      country: 'ID',
+      pair: 'USD/IDR',
+      topup: { min: '10000', max: '50000000000', cardMax: '200000000' },
+      settlement: { min: '1', max: '50000000000' },
+    },
+    {
+      currency: 'MYR',
+      country: 'MY',
+      pair: 'USD/MYR',
+      topup: { min: '500', max: '100000000', cardMax: '500000' },
+      settlement: { min: '100', max: '100000000' },
+    },
+  ],
+  statement: { daysMax: statementDaysMax, itemsMax: statementItemsMax },
+  topups: { openMax: 100, openAusdMax: '100000000000', dayAusdMax: '100000000000', dayCountMax: 20 },
+  cashouts: {
+    pair: 'USD/IDR',
+    currency: 'IDR',
+    min: '10000',
+    dayAusdMax: '100000000000',
+    marketClosed: { dayAusdMax: '500000000', dayAusdMaxOfAll: '20000000000' },
+    validBeforeSecondsMin: 300,
+    checksPerDayMax: 3,
+    banks: [
+      {
+        code: 'ID_BCA',
+        name: 'Bank Central Asia',
+        min: '10000',
+        max: '1999999999999',
+        increment: '1',
+        accountNumber: { digitsMin: 6, digitsMax: 20, pattern: '^[0-9]{6,20}$' },
+      },
+    ],
+  },
+  sends: { validBeforeSecondsMin: 60 },
+  requests: { perMinute: 240 },
+}
+
 export const GetConfig = route({
   method: 'GET',
   path: '/config',
   access: 'public',
+  tag: 'operations',
+  summary: 'Client configuration: contracts, limits, banks',
+  description:
+    'Contract addresses and signing domains, limits, banks, and validity periods. AUSD amounts ' +
+    'are in 10⁻⁶, other currencies in their smallest unit. `currencies` has the minimum and ' +
+    'maximum of one payment, `topups` the limits of a wallet for open top-ups and per day ' +
+    'in the country of the payment. Payments through `hold.channels` are on hold for `hold.seconds` before they add to ' +
+    'the limit. `requests` is the limit of a wallet; a `RateLimit` header of each response says how much ' +
+    'of it is left. `chain.gasLimits` are for the calls that users send to the credit line ' +
+    'themselves. It rarely changes: cache it for a minute and revalidate with the ETag.',
+  returns: 'The configuration.',
+  example: { answer: example },
+  tagged: true,
   body: null,
   answer: Type.Object(
     {

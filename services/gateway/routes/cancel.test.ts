@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { exampleItem } from '#shared/api/activity'
 import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
-import { exampleItem } from './activity'
 
 const id = `pay_${'a'.repeat(22)}`
 const replies: Replies = {}

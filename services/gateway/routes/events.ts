@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Elysia } from 'elysia'
 import { toUnixSeconds } from '#platform/clock'
 import { GetEvents } from '#shared/api/activity'
 import { ChainAccount, ChainActivity } from '#shared/messages/chain'
@@ -11,8 +10,8 @@ import { type Look, watch } from '../events/watch'
 import { callerOf } from '../http/caller'
 import { inTime } from '../http/deadline'
 import { okOf } from '../http/failure'
+import { serve } from '../http/serve'
 import { sseHeaders, sseResponse } from '../http/sse'
-import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import { parseSession } from '../sign-in/session'
 
@@ -26,54 +25,25 @@ const itemsLooked = 20
 export const eventsRoute = (context: Context, access: Access) => {
   const { leaving, log, clock } = context
   const streams = openStreams(limits)
-  return new Elysia().use(access).get(
-    GetEvents.path,
-    async ({ request, wallet }) => {
-      const look = () => lookAt(context, wallet)
-      const first = await inTime(look(), 'the account')
-      const read = parseSession(request.headers.get('authorization'), toUnixSeconds(clock()))
-      const sessionMs = 'session' in read ? read.session.until * 1_000 - clock() : 0
-      // The router would read the body of a response to HEAD to its end.
-      if (request.method === 'HEAD') return new Response(null, { headers: sseHeaders })
-      const { address } = callerOf(request)
-      return sseResponse(AbortSignal.any([leaving, request.signal]), ({ push, close }) => {
-        const leave = streams.enter({ wallet, address, close })
-        const end = setTimeout(close, Math.min(lifeMs, sessionMs))
-        const stop = watch({ look, push, log }, first, request.headers.get('last-event-id'))
-        return () => {
-          clearTimeout(end)
-          stop()
-          leave()
-        }
-      })
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: 'Be told of changes of the account',
-        description:
-          'Server-sent events. `changed` says that `GET /me` or `GET /me/activity` has something new: read them again. ' +
-          'It is sent at once if `Last-Event-ID` does not name the current state, within two seconds while an item is ' +
-          'in flight, and otherwise within fifteen. The stream ends with the session and after ten minutes at most: ' +
-          'connect again with the last `id`. A wallet has at most five streams; another one ends the oldest.',
-        tag: 'account',
-        security: 'session',
-        parameters: [lastEventId],
-        ok: {
-          description: 'Events until the stream ends. A line that begins with a colon is a sign of life.',
-          text: { 'text/event-stream': 'id: mBm0Tq7Kc1\nevent: changed\ndata: {}\n\n' },
-        },
-        errors: [401, 429, 503],
-      }),
-    },
-  )
-}
-
-const lastEventId = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  description: '`id` of the last event that the app has handled.',
-  schema: { type: 'string' },
+  return serve(access, GetEvents, async ({ request, wallet }) => {
+    const look = () => lookAt(context, wallet)
+    const first = await inTime(look(), 'the account')
+    const read = parseSession(request.headers.get('authorization'), toUnixSeconds(clock()))
+    const sessionMs = 'session' in read ? read.session.until * 1_000 - clock() : 0
+    // The router would read the body of a response to HEAD to its end.
+    if (request.method === 'HEAD') return new Response(null, { headers: sseHeaders })
+    const { address } = callerOf(request)
+    return sseResponse(AbortSignal.any([leaving, request.signal]), ({ push, close }) => {
+      const leave = streams.enter({ wallet, address, close })
+      const end = setTimeout(close, Math.min(lifeMs, sessionMs))
+      const stop = watch({ look, push, log }, first, request.headers.get('last-event-id'))
+      return () => {
+        clearTimeout(end)
+        stop()
+        leave()
+      }
+    })
+  })
 }
 
 /** Reads what the account and its activity show. Throws unless all owners respond. */

@@ -1,14 +1,12 @@
-import { Elysia } from 'elysia'
 import type { PersonReader } from '#platform/db/person'
 import { GetExport } from '#shared/api/account'
-import type { RouteAnswer } from '#shared/api/route'
 import { type PersonPage, type PersonRow, personReads } from '#shared/messages/person'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { okOf, Refused } from '../http/failure'
 import { openLimiter, openPlaces } from '../http/limit'
 import { largeHeaders } from '../http/outgoing'
-import { operation } from '../openapi/operation'
+import { serve } from '../http/serve'
 import type { Access } from '../sign-in/access'
 
 const perDayMax = 5
@@ -30,46 +28,28 @@ export const exportRoute = (context: Context, access: Access) => {
           okOf(await ask(question, asked)),
     ),
   ]
-  return new Elysia().use(access).get(
-    GetExport.path,
-    async ({ set, wallet }) => {
-      const leave = places.enter()
-      try {
-        const waitSeconds = starts.take(wallet)
-        if (waitSeconds > 0) throw limitReached(waitSeconds)
-        // The first pages are read before the response begins, so that a service that is down is a 503, not
-        // half a document.
-        const firsts = await inTime(Promise.all(readers.map((read) => read({ wallet }))), 'the rows').catch((error) => {
-          starts.giveBack(wallet)
-          throw error
-        })
-        const begun = readers.map((read, at) => ({ read, first: firsts[at]! }))
-        const opening = { wallet, exportedAt: new Date(clock()).toISOString() }
-        set.headers['content-type'] = 'application/json'
-        const failed = (err: unknown) => log.warn({ err }, 'export ended early')
-        const parts = textOf(opening, begun)
-        return new Response(sent(parts, { leave, failed }), { headers: largeHeaders })
-      } catch (error) {
-        leave()
+  return serve(access, GetExport, async ({ set, wallet }) => {
+    const leave = places.enter()
+    try {
+      const waitSeconds = starts.take(wallet)
+      if (waitSeconds > 0) throw limitReached(waitSeconds)
+      // The first pages are read before the response begins, so that a service that is down is a 503, not
+      // half a document.
+      const firsts = await inTime(Promise.all(readers.map((read) => read({ wallet }))), 'the rows').catch((error) => {
+        starts.giveBack(wallet)
         throw error
-      }
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: 'Export everything stored about the wallet',
-        description:
-          'All rows about the wallet and its payments and cash-outs, from every service, with the bank ' +
-          'accounts, but without the notes of operators and the wallets that the identity provider has as the ' +
-          'same person. Names and documents of the identity verification are only at its provider. At ' +
-          'most 5 exports a day; a response that ends early is not valid JSON.',
-        tag: 'account',
-        security: 'session',
-        ok: { description: 'Every stored row.', schema: GetExport.answer, example },
-        errors: [401, 429, 503],
-      }),
-    },
-  )
+      })
+      const begun = readers.map((read, at) => ({ read, first: firsts[at]! }))
+      const opening = { wallet, exportedAt: new Date(clock()).toISOString() }
+      set.headers['content-type'] = 'application/json'
+      const failed = (err: unknown) => log.warn({ err }, 'export ended early')
+      const parts = textOf(opening, begun)
+      return new Response(sent(parts, { leave, failed }), { headers: largeHeaders })
+    } catch (error) {
+      leave()
+      throw error
+    }
+  })
 }
 
 const limitReached = (waitSeconds: number) =>
@@ -142,19 +122,4 @@ function sent(
     },
     { highWaterMark: 0 },
   )
-}
-
-const example: RouteAnswer<typeof GetExport> = {
-  wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
-  exportedAt: '2026-11-21T07:00:00.000Z',
-  rows: [
-    {
-      table: 'gateway.users',
-      values: {
-        wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
-        country: 'ID',
-        createdAt: '2026-11-07T07:00:00.000Z',
-      },
-    },
-  ],
 }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { DeadlinePassed } from '#platform/deadline'
+import { GetMe } from '#shared/api/account'
+import type { RouteAnswer } from '#shared/api/route'
+import { textIn } from '#shared/language/catalogue'
+import { zoneOf } from '#shared/language/time'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from '../context'
 import { account, entryAt } from '../test-support/bodies'
@@ -16,8 +20,19 @@ import {
 } from '../test-support/fixture'
 import { ana, budi, headerOf, nowMs, walletOf } from '../test-support/wallets'
 import { parseCursor } from './activity'
+import { dueText } from './due'
 
 const headers = { authorization: await headerOf(ana) }
+
+test('the example of the account has the sentences that its user would read', () => {
+  const { held, cycle, user } = GetMe.example.answer as RouteAnswer<typeof GetMe>
+  expect(held.map(({ what, sentence }) => [what, sentence])).toEqual([
+    ['collateral', textIn('en', [{ code: 'held.collateral' }])],
+    ['repayment', textIn('en', [{ code: 'held.repayment' }])],
+  ])
+  const due = dueText(cycle!, BigInt(cycle!.openedAt))
+  expect(cycle!.sentence).toBe(textIn('en', [due], { zone: zoneOf(user.country, 'en') }))
+})
 
 describe('GET /me', () => {
   test("combines the account on the chain with the user's row", async () => {

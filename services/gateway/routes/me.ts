@@ -1,9 +1,7 @@
-import { Elysia } from 'elysia'
 import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
 import { steadyClock } from '#platform/clock'
 import { joinReads } from '#platform/reads'
-import { schemaReader } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import type { RouteAnswer } from '#shared/api/route'
 import { textIn } from '#shared/language/catalogue'
@@ -16,15 +14,14 @@ import { isInPilot } from '#shared/money/pilot'
 import { openRateLimit } from '#shared/provider/rate-limit'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
-import { readBody } from '../http/body'
 import { callerOf } from '../http/caller'
 import { inTime } from '../http/deadline'
 import { okOf, Refused, refusedAs } from '../http/failure'
 import { languageFor } from '../http/language'
 import { openLimiter, takeFrom } from '../http/limit'
+import { serve } from '../http/serve'
 import { type Wording, withSupport } from '../http/support'
 import { verificationOf } from '../identity/verification'
-import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
 import { dueText } from './due'
@@ -54,39 +51,12 @@ export const meRoute = ({ ask, clock, config, users, orderRefill }: Context, acc
   }
   // A new country must show at once, so a response is never older than its request.
   const me = joinReads(read, ({ wallet, language }) => `${wallet} ${language}`)
-  return new Elysia().use(access).get(
-    GetMe.path,
-    async ({ request, set, wallet }) => {
-      const language = languageFor({ request, set })
-      const body = await inTime(me({ wallet, language }), 'the user')
-      set.headers['content-type'] = 'application/json'
-      return body
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: 'The signed-in user',
-        description:
-          'A debt repaid by card or e-wallet is gone at once; the same amount stays in `encumbered` ' +
-          'until `encumberedUntil`, because the payment can still be reversed, and counts against the ' +
-          'limit. Amounts paid beyond the debt are in `collateral.pendingShares`. `held` lists both, ' +
-          'item by item, with the AUSD amount, the reason and the end of the hold. `available` is the ' +
-          'largest possible draw now: 0 until the wallet is verified, whatever its collateral. ' +
-          '`verification` has the status and the next step: `none` and `started` need ' +
-          '`POST /me/verification`, `in_review` waits for the provider, `rejected` has in `nextAction` ' +
-          'whether to try again or, for the second wallet of a person and after a withdrawal, to `contact support`, and `approved` is followed by `verified` once it is onchain. ' +
-          '`frozen`: a payment was reversed after its hold, or a refund or dispute of it is open; no draw, withdrawal, card top-up, cash-out ' +
-          'or send until it is repaid. `cycle` has the due date of the debt. ' +
-          'A limit in `limits` is null while its service does not respond. Chain times are unix seconds as decimal strings; ' +
-          '`balance.native` is in wei.',
-        tag: 'account',
-        security: 'session',
-        ok: { description: 'The account on the credit line.', schema: GetMe.answer, example },
-        worded: true,
-        errors: [401, 429, 503],
-      }),
-    },
-  )
+  return serve(access, GetMe, async ({ request, set, wallet }) => {
+    const language = languageFor({ request, set })
+    const body = await inTime(me({ wallet, language }), 'the user')
+    set.headers['content-type'] = 'application/json'
+    return body
+  })
 }
 
 type Account = Static<typeof ChainAccount.answer>
@@ -163,84 +133,11 @@ function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil
   return [collateral, repayment].filter((one) => one !== false)
 }
 
-const example: RouteAnswer<typeof GetMe> = {
-  wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
-  verified: true,
-  verification: {
-    status: 'approved',
-    nextAction: null,
-    sentence: 'Your identity is verified.',
-  },
-  user: { country: 'ID', createdAt: '2026-11-07T07:00:00.000Z' },
-  collateral: {
-    value: '3076923',
-    shares: '3076923000000',
-    pendingShares: '1000000000000',
-    pendingValue: '1000000',
-    pendingUntil: '1795244460',
-  },
-  pendingUntil: '1795244460',
-  limit: '1615384',
-  drawn: '1000000',
-  encumbered: '500000',
-  encumberedUntil: '1795244460',
-  held: heldOf(
-    {
-      pendingShares: '1000000000000',
-      pendingValue: '1000000',
-      pendingUntil: '1795244460',
-      encumbered: '500000',
-      encumberedUntil: '1795244460',
-    },
-    'en',
-  ),
-  available: '115384',
-  score: '20',
-  ratioBps: '5250',
-  cycles: 2,
-  cycle: cycleOf(
-    {
-      cycle: { number: 3, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
-      blockTime: '1795244400',
-    },
-    'en',
-    zoneOf('ID', 'en'),
-  ),
-  defaulted: false,
-  frozen: false,
-  limits: {
-    topup: { day: '1000000000', left: '996923077', resetsAt: '2026-11-22T00:00:00.000Z' },
-    cashout: { day: '1000000000', left: '1000000000', resetsAt: '2026-11-22T00:00:00.000Z' },
-  },
-  balance: { ausd: '1000000', native: '500000000000000000' },
-}
-
-const read = schemaReader(PostCountry.body)
-
 export const countryRoute = ({ users }: Context, access: Access) =>
-  new Elysia().use(access).post(
-    PostCountry.path,
-    async ({ request, wallet }) => {
-      const { country } = await readBody(request, read)
-      await inTime(users.setCountry(wallet, country), 'the users')
-      return { country }
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: "Set the user's country of residence",
-        tag: 'account',
-        security: 'session',
-        body: { schema: PostCountry.body, example: { country: 'MY' } },
-        ok: {
-          description: 'The current country.',
-          schema: PostCountry.answer,
-          example: { country: 'MY' },
-        },
-        errors: [400, 401, 413, 415, 429, 503],
-      }),
-    },
-  )
+  serve(access, PostCountry, async ({ wallet, body: { country } }) => {
+    await inTime(users.setCountry(wallet, country), 'the users')
+    return { country }
+  })
 
 /** Links allowed per wallet and day, because some providers charge for each. */
 const linksPerDayMax = 5
@@ -288,21 +185,5 @@ export const verificationRoute = (context: Context, access: Access) => {
   const link = joinReads(linkFor, ({ wallet }) => wallet)
   const handle = ({ request, wallet }: { request: Request; wallet: `0x${string}` }) =>
     link({ wallet, address: callerOf(request).address })
-  return new Elysia().use(access).post(PostVerification.path, handle, {
-    signed: true,
-    ...operation({
-      summary: 'Create a link to the hosted identity verification',
-      description:
-        'Takes no body. `url` is null if the user is already verified. A request soon after another ' +
-        'one returns the same link; a wallet gets at most 5 new links a day.',
-      tag: 'account',
-      security: 'session',
-      ok: {
-        description: 'The page to open.',
-        schema: PostVerification.answer,
-        example: { verified: false, url: 'https://identity.example/link' },
-      },
-      errors: [401, 403, 429, 503],
-    }),
-  })
+  return serve(access, PostVerification, handle)
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Elysia } from 'elysia'
 import { GetReceipt } from '#shared/api/statement'
 import { accountText, kindTexts, paidThrough, receiptRows, receiptTitles, statusTexts } from '#shared/language/receipt'
 import { timeText, type Zone, zoneOf } from '#shared/language/time'
@@ -11,10 +10,10 @@ import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { languageFor } from '../http/language'
+import { serve } from '../http/serve'
 import type { Wording } from '../http/support'
-import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
-import { idParameter, itemOf, openItems } from './activity'
+import { itemOf, openItems } from './activity'
 
 const styles = readFileSync(join(import.meta.dir, 'receipt.css'), 'utf8')
 const styleHash = createHash('sha256').update(styles).digest('base64')
@@ -29,33 +28,15 @@ const policy = [
 
 export const receiptRoute = (context: Context, access: Access) => {
   const find = openItems(context)
-  return new Elysia().use(access).get(
-    GetReceipt.path,
-    async ({ params, request, set, wallet }) => {
-      const [item, user] = await Promise.all([find(wallet, params.id), inTime(context.users.find(wallet), 'the users')])
-      const language = languageFor({ request, set })
-      const zone = zoneOf(user?.country, language)
-      const page = receiptOf(item, { language, zone, contact: context.config.supportContact })
-      set.headers['content-type'] = 'text/html; charset=utf-8'
-      set.headers['content-security-policy'] = policy
-      return page
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: 'Receipt of one item, as a page to print',
-        description:
-          'The item as in `GET /me/activity/{id}`, as HTML without script, font or image. It does not name ' +
-          'the wallet. Fetch it with the session, and open it from a Blob.',
-        tag: 'account',
-        security: 'session',
-        parameters: [idParameter],
-        ok: { description: 'The page.', text: { 'text/html': '<!doctype html>' } },
-        worded: true,
-        errors: [401, 404, 429, 503],
-      }),
-    },
-  )
+  return serve(access, GetReceipt, async ({ params, request, set, wallet }) => {
+    const [item, user] = await Promise.all([find(wallet, params.id), inTime(context.users.find(wallet), 'the users')])
+    const language = languageFor({ request, set })
+    const zone = zoneOf(user?.country, language)
+    const page = receiptOf(item, { language, zone, contact: context.config.supportContact })
+    set.headers['content-type'] = 'text/html; charset=utf-8'
+    set.headers['content-security-policy'] = policy
+    return page
+  })
 }
 
 export function receiptOf(entry: ActivityEntry, wording: Wording & { readonly zone: Zone }): string {

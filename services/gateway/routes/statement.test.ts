@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { schemaReader } from '#platform/schema'
+import type { RouteAnswer } from '#shared/api/route'
 import { GetStatement } from '#shared/api/statement'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { balanceNames, type StatementEntry } from '#shared/messages/statement'
 import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
 import { receiptOf } from './receipt'
-import { timeFrom } from './statement'
+import { csvOf, timeFrom } from './statement'
+
+test('the example of a statement is the same in both formats', () => {
+  const { answer, text } = GetStatement.example
+  expect(text?.['text/csv']).toBe(csvOf(answer as RouteAnswer<typeof GetStatement>))
+})
 
 const ref = `0x${'cd'.repeat(32)}` as const
 const txHash = `0x${'ab'.repeat(32)}` as const

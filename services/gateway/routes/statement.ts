@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
 import type { RouteAnswer } from '#shared/api/route'
 import { GetStatement } from '#shared/api/statement'
@@ -19,7 +18,7 @@ import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { badRequest, okOf } from '../http/failure'
 import { outgoing } from '../http/outgoing'
-import { operation } from '../openapi/operation'
+import { serve } from '../http/serve'
 import type { Access } from '../sign-in/access'
 import { isTimestamp } from './activity'
 
@@ -36,59 +35,17 @@ export const statementRoute = ({ ask, clock, users }: Context, access: Access) =
     ])
     return statementOf({ wallet, from, to }, { chain, payments, payouts })
   }
-  return new Elysia().use(access).get(
-    GetStatement.path,
-    async ({ request, set, wallet }) => {
-      const query = new URL(request.url).searchParams
-      const hours = hasDate(query) ? await inTime(users.find(wallet).then(utcOffsetOf), 'the users') : 0
-      const period = periodOf(query, clock(), hours)
-      const isCsv = wantsCsv(query, request.headers.get('accept'))
-      const statement = await inTime(read(wallet, period), 'the statement')
-      set.headers['content-type'] = isCsv ? 'text/csv; charset=utf-8' : 'application/json'
-      if (isCsv) set.headers['content-disposition'] = `attachment; filename="${fileOf(period)}"`
-      return outgoing(isCsv ? csvOf(statement) : JSON.stringify(statement))
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: 'Account statement of a period',
-        description:
-          'Collateral and debt come from final events of the credit line, with the yield of collateral ' +
-          'realised only when it is taken; money in flight and payouts come from the journals of this ' +
-          'service, some seconds after the chain. The balance and the transfers of the wallet itself are ' +
-          `not part of it. At most ${statementDaysMax} days. As CSV with \`Accept: text/csv\` or ` +
-          '`format=csv`: one row each for the opening, every line and the closing, so that every column `…In` ' +
-          'has the sum of its column `…Out`.',
-        tag: 'account',
-        security: 'session',
-        parameters: [
-          time('from', 'Beginning of the period; default: 30 days before `to`.'),
-          time('to', 'End of the period, exclusive; default: now.'),
-          {
-            name: 'format',
-            in: 'query',
-            description: 'Format of the response; default: `Accept`, else JSON.',
-            schema: { type: 'string', pattern: '^(json|csv)$', examples: ['csv'] },
-          },
-        ],
-        ok: {
-          description: 'The statement.',
-          schema: GetStatement.answer,
-          example,
-          text: { 'text/csv': csvOf(example) },
-        },
-        errors: [400, 401, 429, 503],
-      }),
-    },
-  )
+  return serve(access, GetStatement, async ({ request, set, wallet }) => {
+    const query = new URL(request.url).searchParams
+    const hours = hasDate(query) ? await inTime(users.find(wallet).then(utcOffsetOf), 'the users') : 0
+    const period = periodOf(query, clock(), hours)
+    const isCsv = wantsCsv(query, request.headers.get('accept'))
+    const statement = await inTime(read(wallet, period), 'the statement')
+    set.headers['content-type'] = isCsv ? 'text/csv; charset=utf-8' : 'application/json'
+    if (isCsv) set.headers['content-disposition'] = `attachment; filename="${fileOf(period)}"`
+    return outgoing(isCsv ? csvOf(statement) : JSON.stringify(statement))
+  })
 }
-
-const time = (name: string, description: string) => ({
-  name,
-  in: 'query',
-  description: `${description} A date in the country of the user (in UTC before it is set), or ISO 8601 with a zone.`,
-  schema: { type: 'string', examples: ['2026-11-01', '2026-11-21T07:00:00.000Z', '2026-11-01T00:00:00+07:00'] },
-})
 
 type Statement = RouteAnswer<typeof GetStatement>
 type Period = { readonly from: string; readonly to: string }
@@ -210,35 +167,4 @@ export function csvOf({ from, asOf, opening, items, closing }: Statement): strin
     rowOf({ at: asOf, kind: 'closing', out: closing }),
   ]
   return rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
-}
-
-const none: StatementBalance = { collateral: '0', debt: '0', inFlight: '0', payouts: '0' }
-const example: Statement = {
-  wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
-  from: '2026-11-01T00:00:00.000Z',
-  to: '2026-12-01T00:00:00.000Z',
-  asOf: '2026-12-01T00:00:00.000Z',
-  opening: none,
-  items: [
-    {
-      at: '2026-11-21T07:01:00.000Z',
-      kind: 'collateral_added',
-      ausd: '3076923',
-      id: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
-      pair: 'USD/IDR',
-      fiat: '50000',
-      txHash: `0x${'a1'.repeat(32)}`,
-      in: { collateral: '3076923' },
-      out: {},
-    },
-    {
-      at: '2026-11-21T07:05:00.000Z',
-      kind: 'drawn',
-      ausd: '1000000',
-      txHash: `0x${'b2'.repeat(32)}`,
-      in: { debt: '1000000' },
-      out: {},
-    },
-  ],
-  closing: { ...none, collateral: '3076923', debt: '1000000' },
 }

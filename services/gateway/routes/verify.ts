@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import type { StaticDecode } from 'typebox'
 import { getAddress } from 'viem'
 import type { Ask } from '#platform/bus/ask'
@@ -7,13 +6,12 @@ import { joinReads } from '#platform/reads'
 import { GetRecord } from '#shared/api/record'
 import type { RouteAnswer } from '#shared/api/route'
 import { ChainAccount } from '#shared/messages/chain'
-import { Address } from '#shared/messages/fields'
 import { IndexerRecord } from '#shared/messages/indexer'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { answerTagged, tagged } from '../http/etag'
 import { badRequest, okOf } from '../http/failure'
-import { exampleRecord, operation } from '../openapi/operation'
+import { serve } from '../http/serve'
 import type { Access } from '../sign-in/access'
 
 /** Time to wait for a reader, up to 1.2 s; without any, the record has no history. */
@@ -29,35 +27,13 @@ const maxAgeSeconds = 2
 export const verifyRoute = ({ ask }: Context, access: Access) => {
   const read = async (wallet: string) => tagged(await recordOf(ask, wallet))
   const record = joinReads(read, (wallet) => wallet)
-  return new Elysia().use(access).get(
-    GetRecord.path,
-    async ({ request, params, set }) => {
-      const given = params.wallet
-      if (!/^0x[0-9a-fA-F]{40}$/.test(given)) throw badRequest({ code: 'form.address', field: 'wallet' })
-      const found = await record(given.toLowerCase())
-      set.headers['cache-control'] = `public, max-age=${maxAgeSeconds}`
-      return answerTagged({ request, set }, found)
-    },
-    {
-      limited: 'public',
-      ...operation({
-        summary: 'Public credit record of a wallet',
-        description:
-          'A wallet never seen before has an empty record. `cycles` counts closed cycles, including ' +
-          'reversed ones. `outcome` is null while a cycle is open, then `Qualified`, `Short` (too ' +
-          'little debt for too short a time), `Late`, `Defaulted`, or `Reversed`: a payment that ' +
-          'counted in it was reversed, and its effect on the score was undone. For a reversed cycle, ' +
-          '`totalRepaid` is the remaining amount and `scoreAfter` the score after the reversal; the ' +
-          'restored debt opens a new cycle with the same `openedAt`. `history` is null while the ' +
-          'indexer is unavailable or contradicts the contract; its times are unix seconds.',
-        tag: 'record',
-        parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
-        ok: { description: 'The record.', schema: GetRecord.answer, example: exampleRecord },
-        tagged: true,
-        errors: [400, 429, 503],
-      }),
-    },
-  )
+  return serve(access, GetRecord, async ({ request, params, set }) => {
+    const given = params.wallet
+    if (!/^0x[0-9a-fA-F]{40}$/.test(given)) throw badRequest({ code: 'form.address', field: 'wallet' })
+    const found = await record(given.toLowerCase())
+    set.headers['cache-control'] = `public, max-age=${maxAgeSeconds}`
+    return answerTagged({ request, set }, found)
+  })
 }
 
 /** Reads a record. Without an agreeing history in time, it has only the figures. */

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 import { failpoint } from '#platform/failpoint'
 import { requestId } from '#platform/request-id'
+import { PostIdentityWebhook, PostPaymentsWebhook } from '#shared/api/webhooks'
 import { idFor } from '#shared/ids'
 import { identityWebhookSubject, paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { ProviderAccount } from '#shared/money/pair'
@@ -11,17 +10,9 @@ import type { Context } from '../context'
 import { parseJson, readBytes } from '../http/body'
 import { inTime } from '../http/deadline'
 import { badRequest, Refused } from '../http/failure'
-import { operation } from '../openapi/operation'
+import { serve } from '../http/serve'
 import type { Access } from '../sign-in/access'
 
-const Recorded = Type.Object(
-  {
-    status: Type.Enum(['recorded', 'duplicate'], {
-      description: '`duplicate` for a repeated delivery.',
-    }),
-  },
-  { title: 'Recorded', description: 'The delivery is stored permanently.' },
-)
 const deliveryNameMax = 200
 
 export const paymentsWebhookRoute = (context: Context, access: Access) => {
@@ -30,95 +21,43 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
     ID: config.paymentsCallbackTokensId,
     MY: config.paymentsCallbackTokensMy,
   })
-  return new Elysia().use(access).post(
-    '/webhooks/payments',
-    async ({ request }) => {
-      const account = accountOf(request.headers.get('x-callback-token'))
-      if (!account) throw new Refused(401, [{ code: 'callback_token' }])
-      const { text } = objectText(await readBytes(request))
-      const body = keptDelivery(text)
-      const name = request.headers.get('webhook-id')?.slice(0, deliveryNameMax) || null
-      const deliveryId = deliveryIdOf(account, name, { text, body })
-      const receivedAt = new Date(clock()).toISOString()
-      return recordDelivery(context, {
-        subject: paymentsWebhookSubject(account, readerOf(body), deliveryId),
-        id: deliveryId,
-        payload: { account, deliveryId, receivedAt, body },
-      })
-    },
-    {
-      limited: 'delivery',
-      ...operation({
-        summary: 'Receive a delivery of the payment provider',
-        description:
-          'Both provider accounts post here; the token identifies the account. Each delivery is ' +
-          'recorded once; a repeated one gets `duplicate`. After a 503 the provider sends it again.',
-        tag: 'webhooks',
-        security: 'callbackToken',
-        body: {
-          schema: Type.Object(
-            {},
-            {
-              additionalProperties: true,
-              title: 'PaymentDelivery',
-              description: 'Payment Sessions, Payment Requests v3, Unified Refunds, Disputes or Payouts v2.',
-            },
-          ),
-          example: { event: 'payment_session.completed', data: { payment_session_id: 'ps-1' } },
-        },
-        ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
-        errors: [400, 401, 413, 415, 429, 503],
-      }),
-    },
-  )
+  return serve(access, PostPaymentsWebhook, async ({ request }) => {
+    const account = accountOf(request.headers.get('x-callback-token'))
+    if (!account) throw new Refused(401, [{ code: 'callback_token' }])
+    const { text } = objectText(await readBytes(request))
+    const body = keptDelivery(text)
+    const name = request.headers.get('webhook-id')?.slice(0, deliveryNameMax) || null
+    const deliveryId = deliveryIdOf(account, name, { text, body })
+    const receivedAt = new Date(clock()).toISOString()
+    return recordDelivery(context, {
+      subject: paymentsWebhookSubject(account, readerOf(body), deliveryId),
+      id: deliveryId,
+      payload: { account, deliveryId, receivedAt, body },
+    })
+  })
 }
 
 export const identityWebhookRoute = (context: Context, access: Access) => {
   const { clock, log, provider } = context
-  return new Elysia().use(access).post(
-    '/webhooks/identity',
-    async ({ request }) => {
-      const bytes = await readBytes(request)
-      const verified = provider.verify(bytes, request.headers, clock())
-      if ('reason' in verified) {
-        log.warn({ reason: verified.reason }, 'identity webhook rejected')
-        throw new Refused(401, [{ code: 'delivery_signature' }])
-      }
-      const { text } = objectText(bytes)
-      const read = provider.parse(text)
-      const body = provider.kept(text)
-      const name = 'statement' in read ? read.statement.eventId : null
-      const deliveryId = deliveryIdOf(provider.name, name, { text, body })
-      const receivedAt = new Date(clock()).toISOString()
-      return recordDelivery(context, {
-        subject: identityWebhookSubject(provider.name, deliveryId),
-        id: deliveryId,
-        payload: { provider: provider.name, deliveryId, receivedAt, body },
-      })
-    },
-    {
-      limited: 'delivery',
-      ...operation({
-        summary: 'Receive a delivery of the identity provider',
-        description: 'Authentic deliveries of unknown kinds or about unknown users are recorded too.',
-        tag: 'webhooks',
-        security: 'identitySignature',
-        body: {
-          schema: Type.Object(
-            {},
-            {
-              additionalProperties: true,
-              title: 'IdentityDelivery',
-              description: 'An event of Sumsub or Persona, as the provider documents it.',
-            },
-          ),
-          example: { type: 'applicantReviewed', reviewResult: { reviewAnswer: 'GREEN' } },
-        },
-        ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
-        errors: [400, 401, 413, 415, 429, 503],
-      }),
-    },
-  )
+  return serve(access, PostIdentityWebhook, async ({ request }) => {
+    const bytes = await readBytes(request)
+    const verified = provider.verify(bytes, request.headers, clock())
+    if ('reason' in verified) {
+      log.warn({ reason: verified.reason }, 'identity webhook rejected')
+      throw new Refused(401, [{ code: 'delivery_signature' }])
+    }
+    const { text } = objectText(bytes)
+    const read = provider.parse(text)
+    const body = provider.kept(text)
+    const name = 'statement' in read ? read.statement.eventId : null
+    const deliveryId = deliveryIdOf(provider.name, name, { text, body })
+    const receivedAt = new Date(clock()).toISOString()
+    return recordDelivery(context, {
+      subject: identityWebhookSubject(provider.name, deliveryId),
+      id: deliveryId,
+      payload: { provider: provider.name, deliveryId, receivedAt, body },
+    })
+  })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { exampleAuthorization as authorization } from '../openapi/operation'
+import { exampleAuthorization as authorization } from '#shared/api/money'
 
 export const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 export const bank = {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { exampleRecord } from '../../../services/gateway/openapi/operation'
+import { exampleRecord } from '#shared/api/record'
 
 /** This yardstick is a bare Bun server that returns `--body`, by default a record. */
 const { values } = parseArgs({ options: { body: { type: 'string', default: '' } } })
