@@ -68,6 +68,19 @@ async function scriptOf(folder: string): Promise<string> {
   return (await outputs[0]!.text()).replace(/^\/\/ .*\n/gm, '')
 }
 
+/** Module of the refusals. The client needs their codes and statuses: their texts arrive with each refusal. */
+const refusals = 'shared/declared-refusals'
+
+type Refusals = Readonly<Record<string, Readonly<Record<string, { readonly status: number }>>>>
+
+const statusesOf = (tables: Refusals) =>
+  Object.fromEntries(
+    Object.entries(tables).map(([name, table]) => [
+      name,
+      Object.fromEntries(Object.entries(table).map(([code, { status }]) => [code, { status }])),
+    ]),
+  )
+
 /** Returns the modules that `name` needs, without their schemas, in the order of their imports. */
 async function modulesFrom(name: string): Promise<Map<string, string>> {
   const plain = openPlain()
@@ -77,9 +90,11 @@ async function modulesFrom(name: string): Promise<Map<string, string>> {
     if (found.has(name) || name === routeModule) return
     const source = readFileSync(join(repositoryDir, `${name}.ts`), 'utf8')
     const hasSchemas = / from 'typebox/.test(source)
-    const text = hasSchemas ? plain.moduleOf(await import(join(repositoryDir, `${name}.ts`))) : source
+    const load = () => import(join(repositoryDir, `${name}.ts`))
+    const isReplaced = hasSchemas || name === refusals
+    const text = isReplaced ? plain.moduleOf(hasSchemas ? await load() : statusesOf(await load())) : source
     found.set(name, '')
-    if (!hasSchemas)
+    if (!isReplaced)
       for (const [, folder, path] of source.matchAll(/ from '#(shared|platform)\/([^']+)'/g))
         await visit(`${folder === 'platform' ? 'shared/platform' : 'shared'}/${path}`)
     found.delete(name)

@@ -876,308 +876,243 @@ declare const PostTopup: Route<schemas.TopupRequest, schemas.PaymentResult>;
 declare const PostQuote: Route<schemas.QuoteRequest, schemas.Quote>;
 /** Waits. It ends at once when the signal fires, and at the latest after 24 days. */
 declare const pause: (ms: number, signal?: AbortSignal) => Promise<void>;
-/**
- * Refusals with their status and English message; the other languages are in `shared/language/refusals.ts`. Services
- * exchange only the code.
- */
+declare const generalRefusals: {
+    readonly bad_request: {
+        readonly status: 400;
+    };
+    readonly sign_in_again: {
+        readonly status: 401;
+    };
+    readonly forbidden: {
+        readonly status: 403;
+    };
+    readonly not_found: {
+        readonly status: 404;
+    };
+    readonly too_large: {
+        readonly status: 413;
+    };
+    readonly unsupported_encoding: {
+        readonly status: 415;
+    };
+    readonly too_many_requests: {
+        readonly status: 429;
+    };
+    readonly internal: {
+        readonly status: 500;
+    };
+    readonly unavailable: {
+        readonly status: 503;
+    };
+};
 declare const refusals: {
     readonly quote_unknown: {
         readonly status: 400;
-        readonly message: 'This quote is not valid. Request a new one.';
     };
     readonly quote_expired: {
         readonly status: 400;
-        readonly message: 'This quote has expired. Request a new one.';
     };
     readonly quote_used: {
         readonly status: 400;
-        readonly message: 'This quote has already been used.';
     };
     readonly quote_not_idr: {
         readonly status: 400;
-        readonly message: 'Cash-outs require a USD/IDR quote.';
     };
     readonly cashout_rate_unavailable: {
         readonly status: 400;
-        readonly message: 'No cash-outs for now: the currency market is closed, or rate sources disagree. Try again on the next banking day.';
     };
     readonly quote_for_cashouts: {
         readonly status: 400;
-        readonly message: 'This price is for cash-outs only. Get a new price.';
     };
     readonly rate_unavailable: {
         readonly status: 503;
-        readonly message: 'Exchange rate unavailable. Try again shortly.';
     };
     readonly not_verified: {
         readonly status: 403;
-        readonly message: 'verify your identity first';
     };
     readonly terms_not_accepted: {
         readonly status: 403;
-        readonly message: 'Accept the current terms of service first.';
     };
     readonly not_in_pilot: {
         readonly status: 403;
-        readonly message: 'This service is open only to invited wallets for now. You can still repay what you owe.';
     };
     readonly wallet_frozen: {
         readonly status: 403;
-        readonly message: 'Wallet frozen: a payment was reversed. Top up by bank transfer or QR to repay it.';
     };
     readonly wallet_in_doubt: {
         readonly status: 403;
-        readonly message: 'Wallet frozen: a payment is being checked, for example because a refund or dispute is open. You owe nothing yet. Wait for the outcome, or contact support.';
     };
     readonly amount_below_minimum_idr: {
         readonly status: 400;
-        readonly message: 'The minimum amount is Rp 10,000.';
     };
     readonly amount_below_minimum_myr: {
         readonly status: 400;
-        readonly message: 'The minimum amount is RM 5.00.';
     };
     readonly amount_above_maximum: {
         readonly status: 400;
-        readonly message: 'Amount exceeds the limit of every payment method.';
     };
     readonly amount_above_day_limit: {
         readonly status: 400;
-        readonly message: 'Amount exceeds the daily limit.';
     };
     readonly topups_open_too_many: {
         readonly status: 400;
-        readonly message: 'You have too many open top-ups. Pay or cancel one, or wait for one to expire.';
     };
     readonly topups_open_too_much: {
         readonly status: 400;
-        readonly message: 'Your open top-ups exceed the limit. Pay or cancel one, or wait for one to expire.';
     };
     readonly day_limit_reached: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: 'Daily limit reached. Try a smaller amount, or try again after midnight in Jakarta (in Kuala Lumpur for ringgit).';
     };
     readonly day_limit_of_all_reached: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: "Today's limit for all users together is reached. Try a smaller amount, or try again after midnight in Jakarta.";
     };
     readonly topups_day_too_many: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: 'Too many top-ups today. Try again after midnight in Jakarta (in Kuala Lumpur for ringgit).';
     };
     readonly cashouts_refused_too_many: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: 'Banks have refused too many cash-outs of this wallet or to this account today. Check the details, and try again after midnight in Jakarta.';
     };
     readonly account_checks_too_many: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: 'Too many account checks today. You can cash out without one, or try again after midnight in Jakarta.';
     };
     readonly gas_budget_spent: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: 'Too many transfers today. Try again after midnight in Jakarta.';
     };
     readonly verification_limit_reached: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: 'Too many verification links today. Use the last one, or try again after midnight in Jakarta.';
     };
     readonly statement_too_long: {
         readonly status: 400;
-        readonly message: 'This period has too many items for one statement. Choose a shorter one.';
     };
     readonly export_limit_reached: {
         readonly status: 429;
-        readonly message: 'Too many exports today. Try again later.';
     };
     readonly cancellation_unconfirmed: {
         readonly status: 503;
-        readonly message: 'The cancellation is not confirmed yet. The checkout may still be paid. Try again.';
     };
     readonly cancellations_too_many: {
         readonly status: 429;
-        readonly ends: 'midnight';
-        readonly message: 'Too many checkouts cancelled today. This one closes by itself if it is not paid.';
     };
     readonly nothing_owed: {
         readonly status: 400;
-        readonly message: 'nothing is owed';
     };
     readonly settlement_on_its_way: {
         readonly status: 400;
-        readonly message: 'A payment for this debt is already in progress.';
     };
     readonly settlements_too_many: {
         readonly status: 429;
-        readonly ends: 'hour';
-        readonly message: 'Too many checkouts for this debt. Pay the open one, or try again in an hour.';
     };
     readonly debt_too_large: {
         readonly status: 400;
-        readonly message: 'The debt is too large to pay by checkout. First repay a part of it from the AUSD in your wallet.';
     };
     readonly debt_too_small: {
         readonly status: 400;
-        readonly message: 'The debt is too small to pay by checkout. Repay it from the AUSD in your wallet.';
     };
     readonly wallet_not_from: {
         readonly status: 400;
-        readonly message: 'authorization.from must be your wallet';
     };
     readonly to_not_treasury: {
         readonly status: 400;
-        readonly message: 'authorization.to must be the treasury';
     };
     readonly to_zero: {
         readonly status: 400;
-        readonly message: 'This address cannot receive AUSD.';
     };
     readonly to_token: {
         readonly status: 400;
-        readonly message: 'This address cannot receive AUSD.';
     };
     readonly to_credit_line: {
         readonly status: 400;
-        readonly message: 'This address cannot receive AUSD.';
     };
     readonly to_treasury: {
         readonly status: 400;
-        readonly message: 'This address cannot receive AUSD.';
     };
     readonly to_self: {
         readonly status: 400;
-        readonly message: 'This is your own wallet.';
     };
     readonly value_zero: {
         readonly status: 400;
-        readonly message: 'The amount must be more than 0.';
     };
     readonly value_below_minimum: {
         readonly status: 400;
-        readonly message: 'The minimum transfer is 0.01 AUSD.';
     };
     readonly valid_before_too_near: {
         readonly status: 400;
-        readonly message: 'authorization.validBefore must be at least 5 minutes in the future';
     };
     readonly valid_before_past: {
         readonly status: 400;
-        readonly message: 'authorization.validBefore must be in the future';
     };
     readonly valid_before_soon: {
         readonly status: 400;
-        readonly message: 'authorization.validBefore must be at least 60 seconds in the future';
     };
     readonly valid_after_not_reached: {
         readonly status: 400;
-        readonly message: 'authorization.validAfter must be in the past';
     };
     readonly payout_below_minimum: {
         readonly status: 400;
-        readonly message: 'The minimum payout is Rp 10,000.';
     };
     readonly payout_below_bank_minimum: {
         readonly status: 400;
-        readonly message: 'The payout is below the minimum of this bank.';
     };
     readonly payout_above_maximum: {
         readonly status: 400;
-        readonly message: 'The payout is above the maximum of this bank.';
     };
     readonly payout_not_in_increment: {
         readonly status: 400;
-        readonly message: 'This bank only accepts payouts in fixed increments. Change the amount.';
     };
     readonly bank_unknown: {
         readonly status: 400;
-        readonly message: 'This bank is not supported.';
     };
     readonly bank_account_format: {
         readonly status: 400;
-        readonly message: 'The account number has the wrong number of digits for this bank.';
     };
     readonly bank_account_refused: {
         readonly status: 400;
-        readonly message: 'We do not pay out to this bank account. Use another one, or contact support.';
     };
     readonly signature_invalid: {
         readonly status: 400;
-        readonly message: 'authorization.signature is not a valid signature of this transfer by authorization.from';
     };
     readonly balance_too_low: {
         readonly status: 400;
-        readonly message: 'Your wallet does not hold enough AUSD.';
     };
     readonly nonce_used: {
         readonly status: 400;
-        readonly message: 'authorization.nonce has already been used or cancelled';
     };
     readonly authorization_conflict: {
         readonly status: 400;
-        readonly message: 'authorization.nonce has already been sent with different content';
     };
     readonly provider_unavailable: {
         readonly status: 503;
-        readonly message: 'The payment provider is unavailable. Try again with the same quote.';
     };
     readonly payer_name_unavailable: {
         readonly status: 503;
-        readonly message: 'Your verified name, which bank transfers need, is not available right now. Try again with the same quote, or pay by card.';
     };
     readonly treasury_short: {
         readonly status: 503;
-        readonly message: "We can't accept a top-up of this size right now. Try a smaller amount or try again later.";
     };
     readonly treasury_empty: {
         readonly status: 503;
-        readonly message: "We can't settle this debt right now. Try again later, or repay it from the AUSD in your wallet.";
     };
     readonly payouts_short: {
         readonly status: 503;
-        readonly message: "We can't pay out that much rupiah right now. Try a smaller amount or try again later.";
     };
     readonly topups_paused: {
         readonly status: 503;
-        readonly message: 'Top-ups are temporarily paused. Try again later with a new quote.';
     };
     readonly cashouts_paused: {
         readonly status: 503;
-        readonly message: 'Cash-outs are temporarily paused. Try again later with a new quote.';
     };
     readonly ausd_paused: {
         readonly status: 503;
-        readonly message: 'The issuer of AUSD has paused transfers. Try again later.';
     };
     readonly relaying_paused: {
         readonly status: 503;
-        readonly message: 'Transfers are temporarily paused. Try again later.';
     };
     readonly chain_unavailable: {
         readonly status: 503;
-        readonly message: 'The network is unavailable. Try again.';
     };
     readonly indexer_lags: {
         readonly status: 503;
-        readonly message: 'The credit record is not up to date. Try again later.';
     };
-};
-/** Refusals about the request, its sender or the service rather than a business rule. */
-declare const generalRefusals: {
-    readonly bad_request: 400;
-    readonly sign_in_again: 401;
-    readonly forbidden: 403;
-    readonly not_found: 404;
-    readonly too_large: 413;
-    readonly unsupported_encoding: 415;
-    readonly too_many_requests: 429;
-    readonly internal: 500;
-    readonly unavailable: 503;
 };
 type RefusalCode = keyof typeof refusals;
 type GeneralCode = keyof typeof generalRefusals;

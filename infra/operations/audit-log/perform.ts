@@ -10,9 +10,9 @@ import {
 } from '#infra/operations/audit-log/signed-outcome'
 import type { Operator } from '#infra/operations/cli/operator'
 import { Unavailable } from '#platform/bus/ask'
+import { refusals } from '#shared/declared-refusals'
 import type { CommandOutcome } from '#shared/messages/operator-commands'
 import type { Question, RequestOf } from '#shared/messages/topic'
-import { refusals } from '#shared/refusals'
 
 /** An operator's command. Two commands with the same verb, target and cause are the same command. */
 export type AuditedCommand = {
@@ -83,7 +83,7 @@ export const askOutcome = <Q extends CommandQuestion>(
 ): Promise<CommandReply> =>
   signedOutcome(operator, question.subject, request as { command: string }, async (signed) => {
     const answer = await operator.ask<CommandQuestion>(question, signed)
-    return 'refused' in answer ? { refused: refusals[answer.refused].message } : answer.ok
+    return 'refused' in answer ? { refused: refusals[answer.refused].text.en } : answer.ok
   })
 
 type RecordedCommand = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }

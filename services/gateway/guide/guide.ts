@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ErrorCode, errorCodes, refusals, statusOf } from '#shared/refusals'
-import { remedies } from './remedies'
+import { generalRefusals, refusals } from '#shared/declared-refusals'
 
 /** Pages of the guide, in reading order. */
 const pages = [
@@ -62,13 +61,11 @@ export function openGuide(baseUrl: string): readonly GuidePage[] {
 const exampleIn = (name: string) =>
   `\`${name}\`\n\n\`\`\`${name.split('.').at(-1)}\n${readExample(name).trimEnd()}\n\`\`\``
 
-const sentenceOf = (code: ErrorCode): string | undefined => refusals[code as keyof typeof refusals]?.message
-
 const refusalsInWords = () =>
-  errorCodes
-    .map((code) => {
-      const sentence = sentenceOf(code)
-      return `### ${code}\n\n**${statusOf(code)}**${sentence ? `: ${sentence}` : ''}\n\n${remedies[code]}`
+  Object.entries({ ...refusals, ...generalRefusals })
+    .map(([code, refusal]) => {
+      const sentence = 'text' in refusal ? `: ${refusal.text.en}` : ''
+      return `### ${code}\n\n**${refusal.status}**${sentence}\n\n${refusal.hint}`
     })
     .join('\n\n')
 

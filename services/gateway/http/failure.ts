@@ -2,9 +2,10 @@ import { NotFoundError } from 'elysia'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { DeadlinePassed } from '#platform/deadline'
+import { refusals } from '#shared/declared-refusals'
 import { type TextRef, textIn } from '#shared/language/catalogue'
 import { dayEndMs, homePair } from '#shared/money/day'
-import { type Answer, errorCodeHeader, generalCodeOf, type RefusalCode, refusals } from '#shared/refusals'
+import { type Answer, errorCodeHeader, generalCodeOf, type RefusalCode } from '#shared/refusals'
 
 type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
 

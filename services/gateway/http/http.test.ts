@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { DeadlinePassed } from '#platform/deadline'
+import { refusals } from '#shared/declared-refusals'
 import { textIn } from '#shared/language/catalogue'
-import { refusals } from '#shared/refusals'
 import { nowMs } from '../test-support/wallets'
 import { addressOf, proxiesOf, requestIdFrom } from './caller'
 import { etagOf, noneMatch } from './etag'
@@ -14,7 +14,7 @@ import { openLimiter } from './limit'
 
 describe('the gateway answers a failure with', () => {
   const dayOver = (code: 'gas_budget_spent' | 'day_limit_reached' | 'cashouts_refused_too_many') =>
-    [refusedAs(code), 429, refusals[code].message, 10 * 3_600] as const
+    [refusedAs(code), 429, refusals[code].text.en, 10 * 3_600] as const
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
   const wrapped = new Error('Failed query: select secret', { cause: broken })
   test.each([

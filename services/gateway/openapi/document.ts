@@ -1,6 +1,7 @@
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
-import { type ErrorCode, errorCodeHeader, errorCodes, type RefusalCode, refusals, statusOf } from '#shared/refusals'
+import { refusals } from '#shared/declared-refusals'
+import { type ErrorCode, errorCodeHeader, errorCodes, type RefusalCode, statusOf } from '#shared/refusals'
 
 type Json = Record<string, unknown>
 
@@ -201,7 +202,7 @@ const errorCodeHeaderOf = (status: number) => ({
 const examplesOf = (status: number, general: string) =>
   Object.fromEntries(
     wordsOf(status).map((code) => {
-      const message = code in refusals ? refusals[code as RefusalCode].message : general
+      const message = code in refusals ? refusals[code as RefusalCode].text.en : general
       return [code, { summary: message, value: { error: message } }]
     }),
   )

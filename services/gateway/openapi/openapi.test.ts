@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
 import { schemaReader } from '#platform/schema'
-import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
+import { generalRefusals, refusals } from '#shared/declared-refusals'
+import { type ErrorCode, errorCodes } from '#shared/refusals'
 import { failureHeaders, failureOf, Refused } from '../http/failure'
 import { goodBodies } from '../test-support/bodies'
 import { fixtureOf } from '../test-support/fixture'
@@ -86,9 +87,10 @@ function refsOf(value: unknown): [string, unknown][] {
   const own: [string, unknown][] = $ref ? [[$ref, targetOf($ref)]] : []
   return [...own, ...Object.values(value).flatMap(refsOf)]
 }
-const statusOfCode = (code: ErrorCode): number =>
-  ({ ...generalRefusals, ...Object.fromEntries(refusalStatuses) })[code] ?? 0
-const refusalStatuses = Object.entries(refusals).map(([code, { status }]) => [code, status])
+const statusOfCode = (code: ErrorCode): number => statuses[code] ?? 0
+const statuses: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries({ ...refusals, ...generalRefusals }).map(([code, { status }]) => [code, status]),
+)
 const targetOf = (ref: string): unknown =>
   ref
     .split('/')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type RefusalCode, refusals } from '#shared/refusals'
+import { refusals } from '#shared/declared-refusals'
+import type { RefusalCode } from '#shared/refusals'
 import { type BodyPath, goodBodies } from '../test-support/bodies'
 import { config, errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, budi, headerOf, nowSeconds, walletOf } from '../test-support/wallets'
@@ -141,10 +142,11 @@ describe.each(money)('%s %s', async (method, path, subject) => {
     expect(fixture.asked).toEqual([[subject, { wallet: walletOf(ana), ...goodBodies[path] }]])
   })
   test.each(Object.keys(refusals) as RefusalCode[])(
-    'answers the refusal %s with the status and message of the table',
+    'answers the refusal %s with the status and text of its record',
     async (code) => {
       const response = await call(refusing(code))
-      const { status, message } = refusals[code]
+      const { status, text } = refusals[code]
+      const message: string = text.en
       const contact = /contact support/.test(message) ? ' Support: help@example.org' : ''
       expect([response.status, await errorOf(response)]).toEqual([status, message + contact])
       const isForNow = [429, 503].includes(refusals[code].status)

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '#platform/db/open'
 import { acceptedTermsHeader } from '#shared/api/terms'
-import { refusals } from '#shared/refusals'
+import { refusals } from '#shared/declared-refusals'
 import type { Config } from '../config'
 import { inTime } from '../http/deadline'
 import { Refused } from '../http/failure'
