@@ -1,48 +1,37 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { openLog } from '#platform/log'
 import { raiseAlarms } from './alarms'
-import { type Context, newProcess, type Settings } from './context'
+import type { Settings } from './context'
 import { followTransfers } from './operations/treasury-transfers'
-import { newNonce, newWallet, openFixture, take } from './test-support'
+import { linesOf, listening, newNonce, newWallet, openFixture, take } from './test-support'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
 const { chain, treasury } = fixture
 
-async function begin(settings: Partial<Settings> = {}) {
-  const alarms: string[] = []
-  const write = (line: string) => {
-    const { alarm, msg } = JSON.parse(line)
-    if (alarm) alarms.push(msg)
-  }
-  const log = openLog('suite', 'info', { write })
-  const own = newProcess(log, Date.now)
-  const context: Context = { ...(await fixture.begin(settings)), ...own, log }
-  return { context, alarms }
-}
+const begin = async (settings: Partial<Settings> = {}) => listening(await fixture.begin(settings))
 
 test('the relayer raises no alert while everything is healthy', async () => {
-  const { context, alarms } = await begin()
+  const context = await begin()
   await raiseAlarms(context)
-  expect(alarms).toEqual([])
+  expect(linesOf(context)).toEqual([])
 })
 
 test.each([
   ['a base fee above its cap', { baseFeeCapWei: 0n }, 'base fee above its cap'],
   ['a lane that runs dry', { laneRefillWei: 10n ** 30n }, 'lane needs a refill'],
 ] as const)('%s raises an alert', async (_, settings, line) => {
-  const { context, alarms } = await begin(settings)
+  const context = await begin(settings)
   await raiseAlarms(context)
-  expect(alarms).toEqual([line])
+  expect(linesOf(context)).toEqual([line])
 })
 
 test('an operation pending for too long raises an alert', async () => {
   const { key } = await newWallet(fixture)
   const to = treasury.address
   await fixture.command(take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() })))
-  const { context, alarms } = await begin({ oldestAlarmMs: -1 })
+  const context = await begin({ oldestAlarmMs: -1 })
   await raiseAlarms(context)
-  expect(alarms).toEqual(['oldest operation pending too long'])
+  expect(linesOf(context)).toEqual(['oldest operation pending too long'])
 })
 
 describe('unreadable transfers to the treasury', () => {
@@ -52,35 +41,35 @@ describe('unreadable transfers to the treasury', () => {
     method === 'eth_getLogs' ? Promise.resolve(new Response('', { status: 503 })) : undefined
 
   test('security: raise an alert', async () => {
-    const { context, alarms } = await begin(far)
+    const context = await begin(far)
     while (await followTransfers(context));
     await raiseAlarms(context)
-    expect(alarms).toEqual([])
+    expect(linesOf(context)).toEqual([])
     fixture.endpoint.intercept = noLogs
     await chain.mine({ blocks: 310 })
     await expect(followTransfers(context)).rejects.toThrow()
     await raiseAlarms(context)
-    expect(alarms).toEqual(['treasury transfer scan is lagging'])
+    expect(linesOf(context)).toEqual(['treasury transfer scan is lagging'])
     fixture.endpoint.intercept = undefined
     while (await followTransfers(context));
     const later = await begin(far)
-    await raiseAlarms(later.context)
-    expect(later.alarms).toEqual([])
+    await raiseAlarms(later)
+    expect(linesOf(later)).toEqual([])
   })
 })
 
 test('security: an endpoint that fails one request suppresses no other alert', async () => {
-  const { context, alarms } = await begin({ oldestAlarmMs: -1 })
+  const context = await begin({ oldestAlarmMs: -1 })
   fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 503 }))
   await expect(raiseAlarms(context)).rejects.toThrow()
   fixture.endpoint.intercept = undefined
-  expect(alarms).toEqual(['oldest operation pending too long'])
+  expect(linesOf(context)).toEqual(['oldest operation pending too long'])
 })
 
 test('a chain head that does not advance raises an alert', async () => {
-  const { context, alarms } = await begin()
+  const context = await begin()
   await chain.setIntervalMining({ interval: 0 })
   // The first of these heads may have been read before the last block was mined.
   for (const laterMs of [0, 31_000, 62_000]) await raiseAlarms({ ...context, clock: () => Date.now() + laterMs })
-  expect(alarms).toContain('chain head has not advanced')
+  expect(linesOf(context)).toContain('chain head has not advanced')
 })

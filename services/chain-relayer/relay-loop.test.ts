@@ -9,7 +9,7 @@ import { orderOf, type Task } from './operations/operation'
 import { operations } from './operations/operation.table'
 import { relayOnce } from './relay-loop'
 import { deadLetters, outbox } from './schema.store'
-import { newRefId, openFixture, until } from './test-support'
+import { linesOf, listening, newRefId, openFixture, until } from './test-support'
 import { assignWaiting } from './transactions/assign'
 
 const fixture = await openFixture()
@@ -41,6 +41,14 @@ const announced = (subject: string, cause: string) =>
       .from(outbox)
       .where(eq(outbox.id, idFor('message', `${subject}:${cause}`))),
   )
+
+/** Makes the endpoint accept transactions and drop them. */
+function dropAll() {
+  fixture.endpoint.intercept = (method) =>
+    method === 'eth_sendRawTransaction'
+      ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+      : undefined
+}
 
 describe('a transaction that no endpoint accepts', () => {
   test('is replaced instead of resent, so that the lane continues', async () => {
@@ -242,7 +250,7 @@ describe('an endpoint that lies', () => {
 
 describe('several operations in one transaction', () => {
   test('are mined together, and a bad one does not harm the others', async () => {
-    const context = await fixture.begin()
+    const context = listening(await fixture.begin())
     const good = [credit(), credit(), credit()]
     const used = credit(4_000_000n)
     await fixture.command(used)
@@ -256,6 +264,8 @@ describe('several operations in one transaction', () => {
     for (const task of [...good, bad]) ended.push(await fixture.finish(context, task))
     expect(ended.map(({ state }) => state)).toEqual(['settled', 'settled', 'settled', 'failed'])
     expect(ended[3]!.reason).toBe('ref_conflict')
+    const failed = { msg: 'operation failed', operationId: ended[3]!.id, kind: 'credit', reason: 'ref_conflict' }
+    expect(context.raised).toMatchObject([failed])
     expect(new Set(ended.slice(0, 3).map(({ txHash }) => txHash)).size).toBe(1)
     expect((await laneCount()) - count).toBe(1)
   })
@@ -279,10 +289,7 @@ describe('a transaction that is not mined', () => {
   test('gets a higher fee at the same nonce, and one attempt is mined', async () => {
     const context = await fixture.begin()
     const count = await laneCount()
-    fixture.endpoint.intercept = (method) =>
-      method === 'eth_sendRawTransaction'
-        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
-        : undefined
+    dropAll()
     const task = credit()
     await fixture.command(task)
     await until(async () => {
@@ -317,13 +324,53 @@ describe('a lane with a low balance', () => {
   })
 
   // guard: a lane near its reserve accepts no new operation
-  test('security: accepts no operation near its reserve', async () => {
-    const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
+  test('security: accepts no operation near its reserve, and raises an alert', async () => {
+    const context = listening(await fixture.begin({ laneMinBalanceWei: 10n ** 30n }))
     const task = credit()
     await fixture.command(task)
     await relayOnce(context)
     expect((await fixture.operationOf(task)).state).toBe('waiting')
-    expect((await fixture.finish(await fixture.begin(), task)).state).toBe('settled')
+    const msg = 'lane balance too low for new transactions: fund it'
+    expect(context.raised).toMatchObject([{ msg, lanes: [fixture.keys[0]!.address.toLowerCase()] }])
+    const funded = listening(await fixture.begin())
+    expect((await fixture.finish(funded, task)).state).toBe('settled')
+    expect(funded.raised).toEqual([])
+  })
+
+  test('raises an alert if it cannot pay a higher fee, and pays it once it is funded', async () => {
+    const address = fixture.keys[0]!.address
+    const balanceWei = await chain.getBalance({ address })
+    const context = listening(await fixture.begin())
+    dropAll()
+    const task = credit()
+    await fixture.command(task)
+    // However slow the round is, it raises no fee.
+    const patient = { ...context, settings: { ...context.settings, bumpAfterMs: 600_000 } }
+    try {
+      await until(async () => {
+        await relayOnce(patient)
+        return (await fixture.operationOf(task)).state === 'assigned'
+      }, 'a nonce')
+      expect(context.raised).toEqual([])
+      const [first] = (await holdLanes(context))[0]!.open[0]!.attempts
+      await chain.setBalance({ address, value: first!.gas * first!.maxFeeWei })
+      await until(async () => {
+        await relayOnce(context)
+        return context.raised.length > 0
+      }, 'the alert')
+      const { nonce } = await fixture.operationOf(task)
+      const msg = 'lane balance too low for a fee bump: fund it'
+      expect(context.raised).toMatchObject([{ msg, lane: address.toLowerCase(), nonce }])
+    } finally {
+      await chain.setBalance({ address, value: balanceWei })
+    }
+    expect(await attemptsOf(task)).toHaveLength(1)
+    await until(async () => {
+      await relayOnce(context)
+      return (await attemptsOf(task)).length > 1
+    }, 'a higher fee')
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 })
 
@@ -333,10 +380,7 @@ describe("a foreign user of a lane's key", () => {
     const [account] = fixture.keys
     const count = await laneCount()
     const before = await sharesOf(ana)
-    fixture.endpoint.intercept = (method) =>
-      method === 'eth_sendRawTransaction'
-        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
-        : undefined
+    dropAll()
     const task = credit()
     await fixture.command(task)
     await relayOnce(context)
@@ -353,19 +397,29 @@ describe("a foreign user of a lane's key", () => {
 })
 
 describe('a chain that does not advance', () => {
-  test('security: causes no higher fee, and every operation settles once it advances', async () => {
-    const context = await fixture.begin()
+  test('security: causes no higher fee, an alert after half a minute, and every operation settles once it advances', async () => {
+    let aheadMs = 0
+    const context = listening({ ...(await fixture.begin()), clock: () => Date.now() + aheadMs })
+    const roundAt = async (seconds: number) => {
+      aheadMs = seconds * 1_000
+      await relayOnce(context)
+    }
     const task = credit()
     await fixture.command(task)
     await chain.setIntervalMining({ interval: 0 })
     try {
-      for (let seconds = 1; seconds <= 12; seconds++)
-        await relayOnce({ ...context, clock: () => Date.now() + seconds * 1_000 })
+      for (let seconds = 1; seconds <= 12; seconds++) await roundAt(seconds)
+      expect(await attemptsOf(task)).toHaveLength(1)
+      expect(linesOf(context)).toEqual([])
+      await roundAt(60)
+      const msg = 'chain head has not advanced, fee bumps paused'
+      expect(context.raised).toMatchObject([{ msg, blockNumber: expect.stringMatching(/^\d+$/) }])
       expect(await attemptsOf(task)).toHaveLength(1)
     } finally {
       await chain.setIntervalMining({ interval: 1 })
       await chain.mine({ blocks: 4 })
     }
+    aheadMs = 0
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 })

@@ -31,7 +31,7 @@ import { inspectChain } from './chain/await-chain'
 import { openContractSignatures } from './chain/contract-signature'
 import { openNode } from './chain/node'
 import { fields } from './config'
-import type { Context, Settings } from './context'
+import { type Context, newProcess, type Settings } from './context'
 import { openKeys } from './keys/keys'
 import { type Policy, policyOf } from './keys/policy'
 import { lanes } from './lanes/lane.store'
@@ -61,6 +61,19 @@ export async function until(fact: () => Promise<unknown>, what: string, withinMs
     await pause(40)
   }
 }
+
+/** Returns the context of a new process, with the lines that raise alerts, in order. */
+export function listening(context: Context): Context & { readonly raised: Raised[] } {
+  const raised: Raised[] = []
+  const write = (line: string) => {
+    const logged = JSON.parse(line)
+    if (logged.alarm) raised.push(logged)
+  }
+  const log = openLog('suite', 'info', { write })
+  return { ...context, ...newProcess(log, context.clock), log, raised }
+}
+export const linesOf = ({ raised }: { readonly raised: readonly Raised[] }): string[] => raised.map(({ msg }) => msg)
+type Raised = { readonly msg: string; readonly [field: string]: unknown }
 
 export type Intercept = (
   method: string,

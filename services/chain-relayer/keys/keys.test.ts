@@ -10,7 +10,7 @@ import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.table'
 import { revertedGas } from '../operations/reverted-gas.store'
 import { relayOnce } from '../relay-loop'
-import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
+import { listening, newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
 import { signedAmounts } from './signed-amounts.store'
 
 const fixture = await openFixture()
@@ -57,6 +57,14 @@ const release = (task: Task) =>
       .where(eq(operations.id, orderOf(task).id)),
   )
 
+/** Makes the endpoint accept transactions and drop them. */
+function dropAll() {
+  fixture.endpoint.intercept = (method) =>
+    method === 'eth_sendRawTransaction'
+      ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+      : undefined
+}
+
 test('security: only one file reads the private keys and signs', () => {
   const folder = join(import.meta.dir, '..')
   const sources = [...new Glob('**/*.ts').scanSync(folder)].filter((path) => !/\.test\.ts$|test-support/.test(path))
@@ -68,14 +76,20 @@ test('security: only one file reads the private keys and signs', () => {
 describe('security: above the limit', () => {
   // guard: a key signs no more in one operation than its limit
   test('for one operation it is not signed until an operator acts, and other operations pass', async () => {
-    const context = await begin({ credit: { most: 5_000_000n, day: 10n ** 15n } })
+    const context = listening(await begin({ credit: { most: 5_000_000n, day: 10n ** 15n } }))
     const [much, one, another] = [credit(5_000_001n), credit(1_000_000n), credit(1_000_000n)]
     for (const task of [one, much, another]) await fixture.command(task)
     for (const task of [one, another]) expect((await fixture.finish(context, task)).state).toBe('settled')
     expect(await isHeld(much)).toBe(true)
-    const raised = await fixture.begin()
+    const msg = 'policy refused an operation, needs manual review'
+    const { id } = await fixture.operationOf(much)
+    expect(context.raised).toMatchObject([
+      { msg, operationId: id, kind: 'credit', why: expect.stringMatching(/credit/) },
+    ])
+    const higher = listening(await fixture.begin())
     await release(much)
-    expect((await fixture.finish(raised, much)).state).toBe('settled')
+    expect((await fixture.finish(higher, much)).state).toBe('settled')
+    expect(higher.raised).toEqual([])
   })
 
   test('for a day only the operations that fit are done, packed or not, also by a later process', async () => {
@@ -171,10 +185,7 @@ describe('security: the return of a final take', () => {
 test('a transaction that is signed again with a higher fee counts once', async () => {
   const context = await fixture.begin()
   const before = await sumOf(lane)
-  fixture.endpoint.intercept = (method) =>
-    method === 'eth_sendRawTransaction'
-      ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
-      : undefined
+  dropAll()
   const task = credit(4_000_000n)
   await fixture.command(task)
   await until(async () => {
@@ -185,4 +196,27 @@ test('a transaction that is signed again with a higher fee counts once', async (
   fixture.endpoint.intercept = undefined
   await fixture.finish(context, task)
   expect((await sumOf(lane)) - before).toBe(4_000_000n)
+})
+
+test('a transaction above a limit that was lowered since is not signed again, with an alert, and its first attempt stands', async () => {
+  const task = credit(4_000_000n)
+  const before = await fixture.begin()
+  dropAll()
+  await fixture.command(task)
+  await until(async () => {
+    await relayOnce(before)
+    return (await fixture.operationOf(task)).state === 'assigned'
+  }, 'a nonce')
+  const { nonce } = await fixture.operationOf(task)
+  const signed = await attemptsOf(nonce!)
+  const lowered = listening(await begin({ credit: { most: 3_999_999n, day: 10n ** 15n } }))
+  await until(async () => {
+    await relayOnce(lowered)
+    return lowered.raised.length > 0
+  }, 'the alert')
+  const msg = 'policy refused a fee bump'
+  expect(lowered.raised).toMatchObject([{ msg, lane, nonce, why: expect.stringMatching(/credit/) }])
+  expect(await attemptsOf(nonce!)).toBe(signed)
+  fixture.endpoint.intercept = undefined
+  expect((await fixture.finish(lowered, task)).state).toBe('settled')
 })

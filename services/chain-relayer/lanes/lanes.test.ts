@@ -9,7 +9,7 @@ import { openNode } from '../chain/node'
 import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
 import { relayOnce } from '../relay-loop'
-import { freeze, newRefId, openFixture, until } from '../test-support'
+import { freeze, listening, newRefId, openFixture, until } from '../test-support'
 import { holdLanes, laneFault } from './held-lanes'
 import { type Lane, lanes, recordFault, releaseLanes } from './lane.store'
 
@@ -292,7 +292,7 @@ describe('while one of two endpoints lags behind a transaction of a lane', () =>
 
 describe('while the only endpoint that responds has old blocks', () => {
   /** Plays a node that stopped a minute ago, before the lanes sent anything. The other endpoint does not respond. */
-  const onOld = async (): Promise<Context> => {
+  const onOld = async () => {
     const answer = (result: unknown) => Response.json({ jsonrpc: '2.0', id: 1, result })
     fixture.endpoint.intercept = (method, forward, [, block]) => {
       if (method === 'eth_getTransactionCount' && block === 'latest') return Promise.resolve(answer('0x0'))
@@ -304,7 +304,7 @@ describe('while the only endpoint that responds has old blocks', () => {
     }
     const rpcUrls = ['http://127.0.0.1:1', fixture.endpoint.url]
     const node = openNode({ endpoints: openRpcEndpoints({ rpcUrls }), chainId: 10143 })
-    return { ...(await fixture.begin()), ...newProcess(fixture.context.log, Date.now), node }
+    return { ...listening(await fixture.begin()), node }
   }
   const rowsOf = (address: string) =>
     fixture.database.read((db) =>
@@ -314,16 +314,22 @@ describe('while the only endpoint that responds has old blocks', () => {
         .where(eq(lanes.address, address as `0x${string}`)),
     )
 
-  test('a lane is not opened, and is opened at the right nonce later', async () => {
+  test('a lane is not opened, with an alert, and is opened at the right nonce later', async () => {
     const task = (await order(1))[0]!
     const lane = (await fixture.finish(await fixture.begin(), task)).lane!
     const [{ nextNonce }] = (await rowsOf(lane)) as [Lane]
     await fixture.database.run((db) => db.delete(lanes).where(eq(lanes.address, lane)))
-    const held = await holdLanes(await onOld())
+    const old = await onOld()
+    const held = await holdLanes(old)
     expect(held.map((one) => one.lane.address)).not.toContain(lane)
     expect(await rowsOf(lane)).toEqual([])
+    const msg = 'newest block is old, lanes wait: check RPC_URLS and the clock'
+    expect(old.raised).toMatchObject([{ msg, blockNumber: expect.stringMatching(/^\d+$/) }])
+    expect(old.raised[0]!.oldMs).toBeGreaterThan(30_000)
     fixture.endpoint.intercept = undefined
-    await holdLanes(await fixture.begin())
+    const later = listening(await fixture.begin())
+    await holdLanes(later)
+    expect(later.raised).toEqual([])
     expect(await rowsOf(lane)).toMatchObject([{ nextNonce }])
   })
 

@@ -7,6 +7,7 @@ import { openNode } from '../chain/node'
 import { relayOnce } from '../relay-loop'
 import {
   cancelData,
+  listening,
   newNonce,
   newRefId,
   newWallet,
@@ -101,8 +102,8 @@ test('a use from before the order is found when the cash-out was accepted earlie
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
 })
 
-test('a take whose use has a receipt without logs is not given up, and settles with the logs', async () => {
-  const context = await fixture.begin()
+test('a take whose use has a receipt without logs is not given up, with an alert, and settles with the logs', async () => {
+  const context = listening(await fixture.begin())
   const { task, txHash } = await usedTake((await newWallet(fixture)).key)
   let bare = 0
   fixture.endpoint.intercept = (method, forward) => {
@@ -121,9 +122,13 @@ test('a take whose use has a receipt without logs is not given up, and settles w
     return (bare > 0 && context.memory.lookUps.size === 0) || (await stateOf()) !== 'waiting'
   }, 'a receipt without logs')
   expect(await stateOf()).toBe('waiting')
+  const msg = 'authorization use not found'
+  expect(context.raised).toMatchObject([{ msg, operationId: (await fixture.operationOf(task)).id }])
   fixture.endpoint.intercept = undefined
   await isDue(task)
-  expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
+  const later = listening(await fixture.begin())
+  expect(await fixture.finish(later, task)).toMatchObject({ state: 'settled', txHash })
+  expect(later.raised).toEqual([])
 })
 
 test("a take is not given up because of another wallet's cancellation in the endpoint's answer", async () => {

@@ -10,6 +10,7 @@ import { relayOnce } from '../relay-loop'
 import {
   cancelData,
   freeze,
+  listening,
   newNonce,
   newRefId,
   newWallet,
@@ -279,12 +280,20 @@ describe('a drip', () => {
     expect(await chain.getBalance({ address })).toBe(context.settings.dripWei)
   })
 
-  test('waits while the lane would fall below its floor', async () => {
-    const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
+  test('waits with an alert while the lane would fall below its floor', async () => {
+    const context = listening(await fixture.begin({ laneMinBalanceWei: 10n ** 30n }))
     const { address } = privateKeyToAccount(generatePrivateKey())
     await fixture.command(drip(address))
     await relayOnce(context)
     expect((await fixture.operationOf(drip(address))).state).toBe('waiting')
+    const lane = fixture.keys[0]!.address
+    const balanceWei = String(await chain.getBalance({ address: lane }))
+    const msg = 'lane balance too low for drips: fund it'
+    expect(context.raised).toMatchObject([{ msg, lane: lane.toLowerCase(), balanceWei }])
+    const funded = listening(await fixture.begin())
+    await fixture.database.run((db) => db.update(operations).set({ notBefore: new Date() }))
+    expect((await fixture.finish(funded, drip(address))).state).toBe('settled')
+    expect(funded.raised).toEqual([])
   })
 })
 

@@ -2,7 +2,6 @@ import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { openLog } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { idFor } from '#shared/ids'
 import { actorKeys } from '#test/support/contracts'
@@ -11,6 +10,8 @@ import { outbox } from '../schema.store'
 import {
   cancelData,
   type Intercept,
+  linesOf,
+  listening,
   newNonce,
   newWallet,
   openFixture,
@@ -30,15 +31,7 @@ afterAll(fixture.close)
 const { chain, contracts, database } = fixture
 const treasury = fixture.treasury.address
 
-async function begin() {
-  const alarms: string[] = []
-  const write = (line: string) => {
-    const { alarm, msg } = JSON.parse(line)
-    if (alarm) alarms.push(msg)
-  }
-  const context: Context = { ...(await fixture.begin()), log: openLog('suite', 'info', { write }) }
-  return { context, alarms }
-}
+const begin = async () => listening(await fixture.begin())
 
 /** Returns failed takes of a wallet that was empty and holds enough again. */
 async function failedTakes(context: Context, count: number, forSeconds?: number) {
@@ -91,7 +84,7 @@ async function refuseAbove(logsMax: number, forward: () => Promise<Response>): P
 
 describe('a failed take', () => {
   test('that a third party puts on the chain is settled late, when it is final', async () => {
-    const { context, alarms } = await begin()
+    const context = await begin()
     const { signed, task } = await failedTake(context)
     await settleLateTakes(context, 0)
     expect(await told(task.payload.payoutId)).toEqual([])
@@ -103,18 +96,18 @@ describe('a failed take', () => {
     const { number } = await chain.getBlock({ blockTag: 'finalized' })
     expect(settled.blockNumber! <= number!).toBe(true)
     expect(await told(task.payload.payoutId)).toMatchObject([{ payload: { cause: task.payload.payoutId, txHash } }])
-    expect(alarms).toEqual([])
+    expect(linesOf(context)).toEqual([])
   })
 
   test('is settled by the next process if the transfer happened while no process ran', async () => {
-    const { signed, task } = await failedTake((await begin()).context)
+    const { signed, task } = await failedTake(await begin())
     await submitted(transferData(signed))
     const state = async () => (await fixture.operationOf(task)).state === 'settled'
-    await watchUntil((await begin()).context, 'the late settlement', state)
+    await watchUntil(await begin(), 'the late settlement', state)
   })
 
   test('is watched at once, also by a process whose clock is ahead', async () => {
-    const { context } = await begin()
+    const context = await begin()
     setSystemTime(new Date(Date.now() + 1_800_000))
     const { signed, task } = await failedTake(context).finally(() => setSystemTime())
     await submitted(transferData(signed))
@@ -123,7 +116,7 @@ describe('a failed take', () => {
   })
 
   test('that was settled late is announced as settled, not failed, when it is ordered again', async () => {
-    const { context } = await begin()
+    const context = await begin()
     const { signed, task } = await failedTake(context)
     const txHash = await submitted(transferData(signed))
     await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
@@ -132,27 +125,27 @@ describe('a failed take', () => {
   })
 
   test('security: whose nonce moved other money stays failed and raises an alert', async () => {
-    const { context, alarms } = await begin()
+    const context = await begin()
     const { key, signed, task } = await failedTake(context)
     const nonce = signed.nonce as Hex
     await submitted(transferData(await fixture.sign(key, { to: recipient, value: 1n, nonce })))
     await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
     expect((await fixture.operationOf(task)).state).toBe('failed')
     expect(await told(task.payload.payoutId)).toEqual([])
-    expect(alarms).toEqual(['authorization of a failed take used elsewhere'])
+    expect(linesOf(context)).toEqual(['authorization of a failed take used elsewhere'])
   })
 
   test('that its wallet cancelled stays failed without an alert', async () => {
-    const { context, alarms } = await begin()
+    const context = await begin()
     const { key, signed, task } = await failedTake(context)
     await submitted(await cancelData(key, signed.nonce, contracts.domain))
     await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
     expect((await fixture.operationOf(task)).state).toBe('failed')
-    expect(alarms).toEqual([])
+    expect(linesOf(context)).toEqual([])
   })
 
   test('security: is settled late for only one of several payouts that name its transfer', async () => {
-    const { context } = await begin()
+    const context = await begin()
     const { signed, task } = await failedTake(context)
     const second = take(signed)
     await fixture.command(second)
@@ -165,7 +158,7 @@ describe('a failed take', () => {
   })
 
   test('security: costs one read of its transfer, however many takes of its wallet have failed', async () => {
-    const { context } = await begin()
+    const context = await begin()
     await followTransfers(context)
     const { takes } = await failedTakes(context, 3)
     const [late] = takes
@@ -188,8 +181,28 @@ describe('a failed take', () => {
     }
   })
 
+  test('stays watched, with an alert, while the receipt of its transfer has no logs', async () => {
+    const context = await begin()
+    const { signed, task } = await failedTake(context)
+    const txHash = await submitted(transferData(signed))
+    fixture.endpoint.intercept = (method, forward, [hash]) => {
+      if (method !== 'eth_getTransactionReceipt' || hash !== txHash) return undefined
+      return forward().then(async (reply) => {
+        const answer = (await reply.json()) as { result: object }
+        return Response.json({ ...answer, result: { ...answer.result, logs: [] } })
+      })
+    }
+    await watchUntil(context, 'the alert', async () => context.raised.length > 0)
+    const { id: operationId, cause } = await fixture.operationOf(task)
+    expect(context.raised).toMatchObject([{ msg: 'authorization use not found', operationId, cause }])
+    expect(await isWatched(task)).toBe(true)
+    fixture.endpoint.intercept = undefined
+    const state = async () => (await fixture.operationOf(task)).state === 'settled'
+    await watchUntil(context, 'the late settlement', state)
+  })
+
   test('stays watched while the token cannot be read', async () => {
-    const { context } = await begin()
+    const context = await begin()
     const { signed, task } = await failedTake(context)
     await submitted(transferData(signed))
     fixture.endpoint.intercept = (method) =>
@@ -202,7 +215,7 @@ describe('a failed take', () => {
   })
 
   test('security: the scan passes no block that does not exist yet, whatever number an endpoint reports', async () => {
-    const { context } = await begin()
+    const context = await begin()
     await followTransfers(context)
     fixture.endpoint.intercept = (method, forward, [tag]) => {
       if (method !== 'eth_getBlockByNumber' || tag !== 'finalized') return undefined
@@ -220,7 +233,7 @@ describe('a failed take', () => {
 
   // This test comes after the others because the chain's clock cannot be set back.
   test('is watched until the window has closed by the time of a final block', async () => {
-    const { context } = await begin()
+    const context = await begin()
     const { task } = await failedTake(context, 600)
     const later = { ...context, clock: () => Date.now() + 7_200_000 }
     await settleLateTakes(later, 0)
@@ -231,7 +244,7 @@ describe('a failed take', () => {
     expect((await fixture.operationOf(task)).state).toBe('failed')
   })
   test('security: with a window of years is watched for an hour, and found whenever it happens', async () => {
-    const { context } = await begin()
+    const context = await begin()
     const { signed, task } = await failedTake(context, 10 * 365 * 86_400)
     await followTransfers(context)
     await chain.increaseTime({ seconds: 3_600 })
@@ -245,7 +258,7 @@ describe('a failed take', () => {
     expect(await told(task.payload.payoutId)).toMatchObject([{ payload: { txHash } }])
   })
   test('security: is found although a stranger fills its block with transfers of nothing', async () => {
-    const { context } = await begin()
+    const context = await begin()
     const { signed, task } = await failedTake(context, 10 * 365 * 86_400)
     await followTransfers(context)
     await chain.increaseTime({ seconds: 3_600 })

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { type Hex, keccak256, numberToHex } from 'viem'
-import { openLog } from '#platform/log'
+import { encodeFunctionData, type Hex, keccak256, numberToHex } from 'viem'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
-import { actors } from '#test/support/contracts'
+import { actorKeys, actors } from '#test/support/contracts'
 import { openNode } from '../chain/node'
 import type { Context } from '../context'
 import { addressesOf, type HeldLane, holdLanes } from '../lanes/held-lanes'
 import { findOpen } from '../lanes/lane.store'
 import type { Task } from '../operations/operation'
 import { relayOnce } from '../relay-loop'
-import { newRefId, openFixture, until } from '../test-support'
+import { linesOf, listening, newRefId, openFixture, until } from '../test-support'
 import { finalize } from './finalize'
 
 const fixture = await openFixture()
@@ -185,16 +185,64 @@ describe('the finality of a transaction', () => {
     expect((await fixture.finish(context, task!)).state).toBe('settled')
   })
 
+  test('is not concluded from a used nonce without a receipt: after a minute an alert is raised', async () => {
+    const context = listening(await fixture.begin({ batchMax: 1 }))
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_getTransactionReceipt'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: null }))
+        : undefined
+    const [task] = credits(1)
+    await fixture.command(task!)
+    let isFinal = false
+    await until(async () => {
+      await relayOnce(context)
+      const { lane, nonce } = await fixture.operationOf(task!)
+      if (nonce === null) return false
+      const { number } = await context.node.finalizedHead()
+      isFinal = (await context.node.countAt(lane!, number)) > nonce
+      return isFinal
+    }, 'the transaction being final')
+    await relayOnce(context)
+    expect(context.raised).toEqual([])
+    const later = { ...context, clock: () => Date.now() + 61_000 }
+    await until(async () => {
+      await relayOnce(later)
+      return context.raised.length > 0
+    }, 'the alert')
+    const { state, lane, nonce } = await fixture.operationOf(task!)
+    expect(state).toBe('assigned')
+    expect(context.raised).toMatchObject([{ msg: 'nonce used but no receipt found', lane, nonce }])
+    fixture.endpoint.intercept = undefined
+    const now = listening(await fixture.begin())
+    expect((await fixture.finish(now, task!)).state).toBe('settled')
+    expect(now.raised).toEqual([])
+  })
+
+  test('that reverts again and again fails the operation with an alert', async () => {
+    const context = listening(await fixture.begin({ batchMax: 1 }))
+    const pause = (functionName: 'pause' | 'unpause') =>
+      fixture.submit(
+        actorKeys.admin,
+        fixture.contracts.creditLine,
+        encodeFunctionData({ abi: creditLineAbi, functionName }),
+      )
+    // The endpoint simulates each call as if the credit line were not paused.
+    fixture.endpoint.intercept = (method, _, [call]) =>
+      method === 'eth_call' && (call as { from?: string }).from !== undefined
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
+        : undefined
+    await pause('pause')
+    const [task] = credits(1)
+    await fixture.command(task!)
+    const ended = await fixture.finish(context, task!).finally(() => pause('unpause'))
+    expect(ended).toMatchObject({ state: 'failed', reason: 'reverted' })
+    const msg = 'operation reverted permanently'
+    const txHash = expect.stringMatching(/^0x[0-9a-f]{64}$/)
+    expect(context.raised).toMatchObject([{ msg, operationId: ended.id, kind: 'credit', txHash }])
+  })
+
   test('is not taken for a foreign transaction by an instance that lost its lane', async () => {
-    const alarms: string[] = []
-    const write = (line: string) => {
-      const { alarm, msg } = JSON.parse(line)
-      if (alarm) alarms.push(msg)
-    }
-    const stalled = {
-      ...(await fixture.begin({ batchMax: 1 })),
-      log: openLog('suite', 'info', { write }),
-    }
+    const stalled = listening(await fixture.begin({ batchMax: 1 }))
     fixture.endpoint.intercept = (method, _, [raw]) =>
       method === 'eth_sendRawTransaction'
         ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: keccak256(raw as Hex) }))
@@ -223,7 +271,7 @@ describe('the finality of a transaction', () => {
     }, 'the renewal being final')
     const late = { ...stalled, clock: () => stalled.clock() + 120_000 }
     await finalize(late, held)
-    expect(alarms).not.toContain('lane key used by another sender')
+    expect(linesOf(stalled)).not.toContain('lane key used by another sender')
     expect((await fixture.finish(await fixture.begin(), task!)).state).toBe('settled')
   })
 })

@@ -8,7 +8,7 @@ import type { Context } from '../context'
 import { signedAmounts } from '../keys/signed-amounts.store'
 import { operations } from '../operations/operation.table'
 import { relayOnce } from '../relay-loop'
-import { newNonce, newRefId, newWallet, openFixture, transferData, until } from '../test-support'
+import { listening, newNonce, newRefId, newWallet, openFixture, transferData, until } from '../test-support'
 import { givebackNonce } from './arrival'
 import { answerGivebacks, takeUpRequests } from './giveback'
 import { requests } from './request.store'
@@ -222,20 +222,26 @@ describe('security: no AUSD is returned', () => {
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
 
-  test('while the chain cannot be read, and no decision is made', async () => {
-    const context = await fixture.begin()
+  test('while the chain cannot be read, and no decision is made: if that lasts, an alert is raised', async () => {
+    const context = listening(await fixture.begin())
     const { name } = await sentBySomebody()
     fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 503 }))
     await ask(name)
     await takeUpRequests(context)
     expect((await requestOf(name)).state).toBe('asked')
+    expect(context.raised).toEqual([])
+    const { oldestAlarmMs } = context.settings
+    const later = listening({ ...context, clock: () => Date.now() + oldestAlarmMs })
+    await takeUpRequests(later)
+    const msg = 'giveback check failed, will retry'
+    expect(later.raised).toMatchObject([{ msg, transfer: nameOf(name), err: { message: expect.any(String) } }])
     fixture.endpoint.intercept = undefined
     await decided(context, name)
     await finished(context, name)
   })
 
-  test('by an operation whose amount contradicts the chain: it is never signed', async () => {
-    const context = await fixture.begin()
+  test('by an operation whose amount contradicts the chain: it is never signed, and an alert is raised', async () => {
+    const context = listening(await fixture.begin())
     const { address, name } = await sentBySomebody()
     await ask(name)
     await decided(context, name)
@@ -245,8 +251,11 @@ describe('security: no AUSD is returned', () => {
         .set({ payload: sql`${operations.payload} || '{"ausd": "9000000"}'` })
         .where(eq(operations.cause, nameOf(name))),
     )
+    expect(context.raised).toEqual([])
     for (let rounds = 0; rounds < 3; rounds++) await relayOnce(context)
     expect(await operationFor(name)).toMatchObject({ state: 'waiting', nonce: null })
+    const why = 'the chain has another transfer at this log'
+    expect(context.raised).toMatchObject([{ msg: 'giveback no longer owed', transfer: nameOf(name), why }])
     expect(await fixture.balanceOf(address)).toBe(6_000_000n)
     await database.run((db) => db.delete(operations).where(eq(operations.cause, nameOf(name))))
   })
