@@ -1,4 +1,4 @@
-import { ageMs as ageOf, steadyClock } from '#platform/clock'
+import { ageMs as ageOf, type Clock, steadyClock } from '#platform/clock'
 import { type Log, openLogThrottled } from '#platform/log'
 import type { BooksContext } from './context'
 import { type Reconciled, reconcile } from './reconcile'
@@ -18,12 +18,12 @@ const calledMax = 20
 
 export function openReconciliation(
   context: BooksContext,
-  { log, wholeEveryMs }: { log: Log; wholeEveryMs: number },
+  { log, wholeEveryMs, steady = steadyClock }: { log: Log; wholeEveryMs: number; steady?: Clock },
 ): { reconcileOnce: () => Promise<void>; figures: () => BooksFigures } {
   const { clock } = context
-  const call = openLogThrottled(log, steadyClock, againMs)
+  const call = openLogThrottled(log, steady, againMs)
   let last: { found: Reconciled; atMs: number } | undefined
-  let readableAtMs = steadyClock()
+  let readableAtMs = steady()
   let wholeAtMs: number | undefined
 
   const reconcileOnce = async () => {
@@ -32,11 +32,11 @@ export function openReconciliation(
     const whole = ageOf(wholeAtMs, clock()) >= wholeEveryMs
     const found = await reconcile(context, { whole })
     const before = last?.found.breaks.length ?? 0
-    last = { found, atMs: steadyClock() }
+    last = { found, atMs: steady() }
     if (whole) wholeAtMs = clock()
-    if (found.unreadable === undefined) readableAtMs = steadyClock()
+    if (found.unreadable === undefined) readableAtMs = steady()
     else {
-      const level = steadyClock() - readableAtMs > unreadableMs ? 'alarm' : 'warn'
+      const level = steady() - readableAtMs > unreadableMs ? 'alarm' : 'warn'
       call[level](`unreadable:${level}`, { says: found.unreadable }, 'chain or provider read failed, will retry')
     }
     const { breaks, items, tookMs } = found
@@ -47,7 +47,7 @@ export function openReconciliation(
       call.alarm(`break:${id}`, { ...what, ageMs: Math.round(ageMs) }, 'reconciliation break open')
     }
   }
-  return { reconcileOnce, figures: () => figuresOf(last) }
+  return { reconcileOnce, figures: () => figuresOf(last, steady()) }
 }
 
 async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
@@ -56,14 +56,14 @@ async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
   return row!.ms
 }
 
-function figuresOf(last: { found: Reconciled; atMs: number } | undefined): BooksFigures {
+function figuresOf(last: { found: Reconciled; atMs: number } | undefined, nowMs: number): BooksFigures {
   if (!last) {
     const run = { ageMs: -1, tookMs: 0, items: 0, readable: 0 } as const
     return { breaks: { open: 0, beyondGrace: 0, oldestMs: 0 }, value: {}, run }
   }
   const { found, atMs } = last
   const counting = found.breaks.filter(({ standing }) => standing === 'counts')
-  const ageMs = steadyClock() - atMs
+  const ageMs = nowMs - atMs
   const oldestMs = Math.max(0, ...found.breaks.map((one) => one.ageMs + ageMs))
   return {
     breaks: { open: found.breaks.length, beyondGrace: counting.length, oldestMs },

@@ -7,7 +7,7 @@ import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 import { waitUntil } from '#test/support/wait'
-import { type Heartbeats, openHeartbeats } from './heartbeat'
+import { type Heartbeats, heartbeatEveryMs, openHeartbeats } from './heartbeat'
 
 const log = openLog('operations', 'silent')
 let server: ScratchServer
@@ -75,12 +75,31 @@ describe('the heartbeats', () => {
     await waitUntil('the next write', async () => Object.keys(await silent()).length === 0)
   })
 
-  test('name the stream that takes no message', async () => {
+  test('name the stream that takes no message, and raise an alert after the third in a row', async () => {
     const nc = await server.connectAs('admin')
     const manager = await nc.jetstreamManager()
+    const raised: { msg: string; alarm?: boolean }[] = []
+    const telling = openLog('operations', 'info', { write: (line) => void raised.push(JSON.parse(line)) })
+    let now = 0
+    heartbeats = openHeartbeats({ bus, database, log: telling, clock: () => now })
+    const beatLater = () => {
+      now += heartbeatEveryMs
+      return silent()
+    }
+    await beatLater()
     await manager.streams.update('EVENTS', { max_msg_size: 1 })
-    expect(await silent()).toEqual({ EVENTS: expect.stringMatching(/size/) })
-    await manager.streams.update('EVENTS', { max_msg_size: -1 })
-    await nc.close()
+    try {
+      for (let missed = 1; missed <= 3; missed++)
+        expect(await beatLater()).toEqual({ EVENTS: expect.stringMatching(/size/) })
+      expect(raised).toEqual([])
+      const { EVENTS: says } = await beatLater()
+      const msg = 'heartbeat missed'
+      expect(raised).toMatchObject([{ alarm: true, msg, through: 'EVENTS', ageMs: 4 * heartbeatEveryMs, says }])
+    } finally {
+      await manager.streams.update('EVENTS', { max_msg_size: -1 })
+      await nc.close()
+    }
+    expect(await beatLater()).toEqual({})
+    expect(raised).toHaveLength(1)
   })
 })

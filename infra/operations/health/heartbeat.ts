@@ -3,7 +3,7 @@ import { headers } from 'nats'
 import { heartbeatSubject, streams } from '#infra/nats/topology'
 import type { Bus } from '#platform/bus/open'
 import { type Handler, handler } from '#platform/bus/serve'
-import { steadyClock } from '#platform/clock'
+import { type Clock, steadyClock } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
@@ -33,9 +33,10 @@ export type Heartbeats = {
  * Opens the heartbeats, by which the work itself proves that Postgres takes writes and each stream messages: either may
  * answer every question, and refuse all work.
  */
-export function openHeartbeats({ bus, database, log }: { bus: Bus; database: Database; log: Log }): Heartbeats {
-  const call = openLogThrottled(log, steadyClock, alarmAgainMs)
-  const openedAt = steadyClock()
+export function openHeartbeats(options: { bus: Bus; database: Database; log: Log; clock?: Clock }): Heartbeats {
+  const { bus, database, log, clock = steadyClock } = options
+  const call = openLogThrottled(log, clock, alarmAgainMs)
+  const openedAt = clock()
   const known = new Map<string, { at: number; says: string | null }>()
   const places: Readonly<Record<string, () => Promise<unknown>>> = {
     postgres: () => writeRow(database),
@@ -44,12 +45,12 @@ export function openHeartbeats({ bus, database, log }: { bus: Bus; database: Dat
   const figures = () =>
     Object.keys(places).map((through): Heartbeat => {
       const { at, says } = known.get(through) ?? { at: openedAt, says: null }
-      return { through, ageMs: Math.round(steadyClock() - at), says }
+      return { through, ageMs: Math.round(clock() - at), says }
     })
   const prove = async (through: string, work: () => Promise<unknown>) => {
     try {
       await within(work(), answerMs, through)
-      known.set(through, { at: steadyClock(), says: null })
+      known.set(through, { at: clock(), says: null })
     } catch (error) {
       known.set(through, { at: known.get(through)?.at ?? openedAt, says: (error as Error).message })
     }
