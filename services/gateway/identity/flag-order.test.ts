@@ -1,13 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import { outbox } from '../schema.store'
+import { handle } from '#platform/bus/handling'
+import { openLog } from '#platform/log'
+import { identityWebhookSubject } from '#shared/messages/webhooks'
+import { gatewayMessaging, outbox } from '../schema.store'
 import { account } from '../test-support/bodies'
 import { type Dependencies, startBackbone } from '../test-support/dependencies'
-import { contextOf } from '../test-support/fixture'
+import { config, contextOf } from '../test-support/fixture'
 import { failFlag, identities, storeVerdict } from './identity.store'
 import { orderReactions, sweepOnce } from './orders'
 import { answerFlagOrder } from './rule'
+import { verdictReaction } from './verdict'
 
 let backbone: Dependencies
 beforeAll(async () => {
@@ -15,9 +19,22 @@ beforeAll(async () => {
 })
 afterAll(() => backbone[Symbol.asyncDispose]())
 
+/** Lines that raise alerts. */
+const raised: Record<string, unknown>[] = []
+const log = openLog('suite', 'info', {
+  write: (line) => {
+    const logged = JSON.parse(line)
+    if (logged.alarm) raised.push(logged)
+  },
+})
+beforeEach(() => {
+  raised.length = 0
+})
+
 /** Context in which the chain has no flag. */
 const context = () =>
   contextOf({
+    log,
     database: backbone.database,
     clock: Date.now,
     ask: (async (_: unknown, { wallet }: { wallet: string }) => ({
@@ -46,6 +63,68 @@ const ask = (wallet: `0x${string}`, revision = '7') => {
   const command = { command: randomUUID(), by: 'sari', reason: 'ticket 9' }
   return answerFlagOrder(context()).answer({ ...command, wallet, revision })
 }
+
+/** Handles a message as the consumer of the gateway does. */
+const hear = (subject: string, payload: object) =>
+  handle(
+    {
+      consumer: 'gateway',
+      database: backbone.database,
+      messaging: gatewayMessaging,
+      reactions: [verdictReaction(context()), ...orderReactions(context())],
+      log,
+      poke: () => {},
+    },
+    { subject, messageId: randomUUID(), payload },
+  )
+const failed = (kind: 'verify' | 'drip', wallet: string, cause: string) =>
+  hear(`relay.${kind}.failed`, { operationId: 'op', cause, wallet, reason: 'reverted' })
+
+test('a flag that the relayer gives up raises an alert, and one of an earlier verdict none', async () => {
+  const wallet = await verified()
+  await failed('verify', wallet, `${wallet}:6`)
+  expect(raised).toEqual([])
+  await failed('verify', wallet, `${wallet}:7`)
+  expect(raised).toMatchObject([{ msg: 'verified flag not set on chain', wallet, reason: 'reverted' }])
+  expect(await rowOf(wallet)).toMatchObject({ flagFailedAt: expect.any(Date), failure: 'reverted' })
+})
+
+test('the first native coin that the relayer does not give raises an alert, and a refill none', async () => {
+  const wallet = await verified()
+  await hear('relay.verify.settled', {
+    operationId: 'op',
+    cause: `${wallet}:7`,
+    wallet,
+    txHash: null,
+    blockNumber: null,
+  })
+  await failed('drip', wallet, `${wallet}:2026-11-29`)
+  expect(raised).toEqual([])
+  await failed('drip', wallet, wallet)
+  expect(raised).toMatchObject([{ msg: 'native coin drip failed', wallet, reason: 'reverted' }])
+  expect(await rowOf(wallet)).toMatchObject({ failedAt: expect.any(Date), failure: 'reverted' })
+})
+
+test.each([
+  ['cannot be read', { body: '{}' }, 'unreadable', 'the event has no type'],
+  ['is of a provider that is not configured', { provider: 'persona' }, 'other_provider', 'persona is not configured'],
+])('a webhook that %s raises an alert, and one about an unknown user none', async (_, odd, kind, detail) => {
+  const receivedAt = new Date().toISOString()
+  const stranger = { type: 'applicantReviewed', externalUserId: 'nobody of ours', levelName: config.identityLevel }
+  const body = JSON.stringify({
+    ...stranger,
+    sandboxMode: true,
+    createdAtMs: receivedAt.replace('T', ' ').replace('Z', ''),
+  })
+  const tell = (more: object) => {
+    const message = { provider: 'sumsub', deliveryId: randomUUID(), receivedAt, body, ...more }
+    return hear(identityWebhookSubject(message.provider, message.deliveryId), message).then(() => message)
+  }
+  await tell({})
+  expect(raised).toEqual([])
+  const { deliveryId } = await tell(odd)
+  expect(raised).toMatchObject([{ msg: 'identity webhook not applied', deliveryId, kind, detail }])
+})
 
 test('an operator can order a flag again, once, after the relayer gave it up', async () => {
   const wallet = await verified('reverted')

@@ -85,12 +85,12 @@ const becomes = (wallet: `0x${string}`, state: string) =>
 const stored = async (id: string) =>
   (await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.id, id)))).length
 const minuteMs = 60_000
-/** Lines of alarms, with their wallets. */
-const raised: string[] = []
+/** Lines of alarms, by wallet. */
+const raised = new Map<string, string[]>()
 const log = openLog('suite', 'error', {
   write: (line) => {
     const { alarm, msg, wallet } = JSON.parse(line)
-    if (alarm) raised.push(`${wallet}: ${msg}`)
+    if (alarm) raised.set(wallet, [...(raised.get(wallet) ?? []), msg])
   },
 })
 
@@ -376,7 +376,7 @@ describe('the sweep of an order without a result', () => {
     await sweepLater(minuteMs)
     expect((await identityOf(wallet))?.checkAt).toBeNull()
     expect(await stored(flagOrderId(wallet, revision, 21))).toBe(0)
-    expect(raised).toContain(`${wallet}: identity order unanswered, giving up`)
+    expect(raised.get(wallet)).toEqual(['identity order unanswered, giving up'])
   })
   test('orders the coin again until the wallet holds coin', async () => {
     const { wallet, revision } = await approve(true, '5')
