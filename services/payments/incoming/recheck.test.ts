@@ -138,6 +138,27 @@ describe('while the list of transactions is read', () => {
   })
 })
 
+test('a checkout whose id the provider refuses raises an alarm once, and is not taken for an expired one', async () => {
+  const [id, other] = [await open(newWallet()), await open(newWallet())]
+  const { checkoutId } = (await fixture.row(id))!
+  const named = (to: string | null) => fixture.database.transaction((tx) => recordPayment(tx, id, { checkoutId: to }))
+  await named('ps-none of its form')
+  const { expiresAt } = (await fixture.row(id))!
+  const before = fixture.time.aheadMs
+  fixture.time.aheadMs = expiresAt!.getTime() - Date.now() + 60_000
+  for (let rounds = 0; rounds < 2; rounds++) {
+    await recheckOnce({ ...fixture.context, listedWithinMs: 0 }, 1_000)
+    fixture.time.aheadMs += 3_600_000
+  }
+  const msg = 'provider refused lookup of our object'
+  const about = (of: string) => fixture.alarms.filter(({ paymentId }) => paymentId === of)
+  expect(about(id)).toMatchObject([{ msg, status: 400, code: expect.stringMatching(/\w/) }])
+  expect(about(other)).toEqual([])
+  expect((await fixture.row(id))!.state).toBe('awaiting_payment')
+  await named(checkoutId)
+  fixture.time.aheadMs = before
+})
+
 test('a checkout that the provider does not find raises an alarm, and expires an hour after its end', async () => {
   const id = await open(newWallet())
   await fixture.database.transaction((tx) => recordPayment(tx, id, { checkoutId: `ps-${'0'.repeat(24)}` }))

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { ProviderBusy } from '#shared/provider/problem'
 import { booksOf } from '../ledger/test-support'
 import { payments } from '../payment.table'
-import { openFixture } from '../test-support'
+import { openFixture, waitUntil } from '../test-support'
 import { reviewsOf } from './test-support'
 
 const fixture = await openFixture()
@@ -175,6 +175,23 @@ describe('a refund that an operator orders', () => {
     expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
   })
 
+  test('that had no answer, is not listed and is refused when it is requested again, raises an alarm and stays open', async () => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.control('faults', { api: { acceptLater: 1, acceptLaterMs: 600_000 } })
+    await fixture.recheck()
+    expect(fixture.alarmsOf(id)).not.toContain('refund refused, earlier request not found')
+    // The list of the older API has no refund of the newer one, which is why the provider refuses another.
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+    await fixture.control(`payments/${id}/refund`, { version: 3 })
+    await fixture.recheck(700_000)
+    const msg = 'refund refused, earlier request not found'
+    const raised = fixture.alarms.filter((one) => one.msg === msg && one.paymentId === id)
+    expect(raised).toMatchObject([{ reference: `ordered-${id}_1`, code: 'REFUND_AMOUNT_EXCEEDED' }])
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open' }])
+    expect(await fixture.row(id)).toMatchObject({ state: 'refunding' })
+  })
+
   test('is made although the charge of another refund of its payment cannot be read', async () => {
     const id = await payTwice(40_000)
     await fixture.becomes(id, { state: 'review', overpaidMinor: 40_000n })
@@ -210,6 +227,9 @@ describe('a refund that an operator orders', () => {
     const [first] = await atProvider(id)
     await fixture.control(`refunds/${first!.id}/fail`)
     await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+    const alarm = { msg: 'refund failed', paymentId: id, reference: `ordered-${id}_1`, refundId: first!.id }
+    await waitUntil('the alarm', () => fixture.alarmsOf(id).includes('refund failed'))
+    expect(fixture.alarms.find(({ reference }) => reference === alarm.reference)).toMatchObject(alarm)
     expect(await booked(id)).toEqual({ 'provider_id IDR': 40_000n, 'suspense IDR': -40_000n })
     expect((await fixture.resolve(id, 'refund')).ok!.done).toContain(`ordered-${id}_2`)
     await fixture.recheck()
@@ -225,6 +245,8 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'review', reason: 'amount_differs', refundedMinor: 0n })
     const failed = { state: 'failed', failureCode: 'REFUND_NOT_SUPPORTED' }
     expect(await fixture.orderedRefunds(id)).toMatchObject([failed])
+    const alarm = { msg: 'refund refused', paymentId: id, failureCode: 'REFUND_NOT_SUPPORTED' }
+    expect(fixture.alarms.find(({ reference }) => reference === `ordered-${id}_1`)).toMatchObject(alarm)
   })
 
   test('that another operator makes in the dashboard is not made again', async () => {
