@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { steadyClock } from '#platform/clock'
-import { openLog } from '#platform/log'
+import { type Log, openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
 import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
@@ -73,7 +73,7 @@ function serve(changes: Partial<Chain> = {}) {
 }
 
 const identity = { chainId: 10_143, genesisHash: 'unchecked', contracts: ['0x01'] as const }
-type Options = { identity?: ChainIdentity; budget?: RpcBudget }
+type Options = { identity?: ChainIdentity; budget?: RpcBudget; log?: Log }
 function open(served: readonly { url: string }[], options: Options = {}) {
   const endpoints = openRpcEndpoints({ rpcUrls: served.map(({ url }) => url), ...options })
   const how = { timeoutMs: 2_000, batches: false }
@@ -209,13 +209,18 @@ describe('an endpoint of another chain', () => {
     ['without our contract', { code: '0x' }],
   ])('%s is not believed while the first is away, nor when it comes back', async (_, changes) => {
     const [ours, other] = [serve(), serve(changes)]
-    const { endpoints, ask } = open([ours, other], { identity })
+    const raised: { msg: string; alarm?: boolean }[] = []
+    const telling = openLog('test', 'info', { write: (line) => void raised.push(JSON.parse(line)) })
+    const { endpoints, ask } = open([ours, other], { identity, log: telling })
     const height = { method: 'eth_blockNumber', params: [] }
     await ask(height)
+    expect(raised).toEqual([])
     endpoints.shun(endpoints.all[0]!)
     const before = ours.calls
     await ask(height)
     expect(ours.calls).toBe(before + 1)
+    const [msg, endpoint] = ['endpoint serves another chain, not used', new URL(other.url).host]
+    expect(raised).toMatchObject([{ alarm: true, msg, endpoint, reason: expect.stringMatching(/\w/) }])
     // The endpoint that served our chain serves another one after an outage.
     Object.assign(ours.chain, changes)
     endpoints.lost(endpoints.all[0]!, new Error('away'))

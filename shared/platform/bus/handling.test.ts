@@ -122,8 +122,13 @@ describe('a message', () => {
   })
 
   // guard: a dead letter is kept
-  test('that can never be parsed is dead-lettered with its whole content', async () => {
-    expect(await handle(contextOf(copies[0]), messageOf('odd', { odd: 1 }))).toBe('done')
+  test('that can never be parsed is dead-lettered with its whole content, and raises an alert', async () => {
+    const logged: object[] = []
+    const telling = openLog('payments', 'info', { write: (line) => void logged.push(JSON.parse(line)) })
+    expect(await handle({ ...contextOf(copies[0]), log: telling }, messageOf('odd', { odd: 1 }))).toBe('done')
+    const { subject, messageId } = messageOf('odd')
+    const alarm = { alarm: true, subject, messageId, reason: expect.stringMatching(/id/) }
+    expect(logged).toMatchObject([{ msg: 'message dead-lettered', ...alarm }])
     const { deadLetters } = messaging
     const kept = await copies[0].read((db) => db.select().from(deadLetters))
     expect(kept).toMatchObject([{ messageId: 'odd', payload: { odd: 1 }, redrivenAt: null }])
