@@ -51,8 +51,8 @@ function dropAll() {
 }
 
 describe('a transaction that no endpoint accepts', () => {
-  test('is replaced instead of resent, so that the lane continues', async () => {
-    const context = await fixture.begin()
+  test('is replaced instead of resent, with an alert, so that the lane continues', async () => {
+    const context = listening(await fixture.begin())
     const refused: (number | undefined)[] = []
     fixture.endpoint.intercept = (method, _, [raw]) => {
       if (method !== 'eth_sendRawTransaction') return undefined
@@ -77,6 +77,13 @@ describe('a transaction that no endpoint accepts', () => {
     // A slow round may also have sent the call under the next nonce.
     expect(refused).not.toBeEmpty()
     expect(refused).toEqual([...new Set(refused)])
+    const alarm = { msg: 'transaction not accepted', lane: fixture.keys[0]!.address.toLowerCase(), nonce: refused[0] }
+    expect(context.raised[0]).toMatchObject({
+      ...alarm,
+      verdict: 'refused',
+      answer: expect.stringMatching(/gas limit/),
+    })
+    expect(new Set(linesOf(context))).toEqual(new Set([alarm.msg]))
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
