@@ -38,8 +38,8 @@ const fine: SystemFacts = {
   coin: new Map([['0xab', { known: 5n }]]),
 }
 const floors = { lowMicro: 1_000_000n, lowMinor: 1_000n, laneWei: 5n, copies: 1 }
-const state = (what: SystemFacts['states'][number]['what'], name: string, oldestMs: number) => ({
-  states: [{ what, state: name, count: 2, oldestMs, sums: {} }],
+const state = (what: SystemFacts['states'][number]['what'], name: string, waitedMs: number) => ({
+  states: [{ what, state: name, count: 2, oldestMs: 7 * 86_400_000, waitedMs, sums: {} }],
 })
 
 test('status reports no alert while all is well', () => {

@@ -112,12 +112,12 @@ export const needs = (facts: SystemFacts | Unread, floors: Floors): string[] => 
 /** Command of the local stack. On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
 const ops = 'bun run ops'
 
-function stateNeeds({ what, state, count, oldestMs }: InState): Need[] {
+function stateNeeds({ what, state, count, waitedMs }: InState): Need[] {
   if (state === 'review')
     return [need('PaymentNeedsReview', `${counted(count, what)} ${count === 1 ? 'needs' : 'need'} review`)]
   const limit = stateLimits[what].limits[state]
-  if (!limit || !('afterMs' in limit) || oldestMs <= limit.afterMs) return []
-  return [need('StateTooLong', `${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}`)]
+  if (!limit || !('afterMs' in limit) || waitedMs <= limit.afterMs) return []
+  return [need('StateTooLong', `${what} ${state} for too long: ${count}, oldest ${ageText(waitedMs)}`)]
 }
 
 function comparedNeeds({ books: { endedAt, ageMs } }: SystemFacts): Need[] {

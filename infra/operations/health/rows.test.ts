@@ -40,6 +40,22 @@ test('the status counts verdicts that are not on the chain, those given up, and 
   await sql.end({ timeout: 1 })
 })
 
+test('an open checkout has its age since it was opened, of which only the time since its end counts against its limit', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const open = (id: string, openedAgo: string, endsIn: string) => sql`
+    insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro,
+      quote_id, request_fingerprint, account, checkout_id, checkout_url, expires_at, next_check_at, created_at, updated_at)
+    values (${id}, 'topup', 'awaiting_payment', '0x', 'USD/IDR', 'IDR', 1, 1, 1, ${id}, 'f', 'ID', ${id}, 'u',
+      now() + ${endsIn}::interval, now(), now() - ${openedAgo}::interval, now() - ${openedAgo}::interval)`
+  const ages = async () => (await readRows(sql)).states.map(({ oldestMs, waitedMs }) => [oldestMs, waitedMs])
+  await open('pay_1', '1 minute', '29 minutes')
+  expect(await ages()).toEqual([[expect.closeTo(60_000, -4), 0]])
+  await open('pay_2', '40 minutes', '-10 minutes')
+  expect(await ages()).toEqual([[expect.closeTo(2_400_000, -4), expect.closeTo(600_000, -4)]])
+  await sql.end({ timeout: 1 })
+})
+
 test('the status counts the disputes that wait for evidence, and names the payment of the first', async () => {
   await using server = await startScratchPostgres()
   const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })

@@ -19,7 +19,10 @@ export type InState = {
   what: Limited
   state: string
   count: number
+  /** Age of the oldest item, since it came into the state. */
   oldestMs: number
+  /** Longest time that counts against the limit of the state. That of an open checkout begins at its end. */
+  waitedMs: number
   sums: Record<string, string>
 }
 
@@ -116,29 +119,32 @@ export const readRows = (sql: Sql): Promise<Rows> =>
   }) as Promise<Rows>
 
 const paymentStates = (tx: Sql) => tx<InState[]>`
-  select 'payment' as what, state, sum(count)::int as count, max("oldestMs") as "oldestMs",
+  select 'payment' as what, state, sum(count)::int as count, max("oldestMs") as "oldestMs", max("waitedMs") as "waitedMs",
     jsonb_object_agg(currency, fiat) || jsonb_build_object('AUSD', sum(ausd)::text) as sums
   from (
     select state, currency, count(*) as count, sum(fiat_minor)::text as fiat,
-      sum(ausd_micro) as ausd, greatest(0, ${ageMs(tx, predicate(tx, waitsSince))}) as "oldestMs"
+      sum(ausd_micro) as ausd, ${ageMs(tx, tx`updated_at`)} as "oldestMs",
+      greatest(0, ${ageMs(tx, predicate(tx, waitsSince))}) as "waitedMs"
     from payments.payments where ${predicate(tx, isOpenPayment(payments))}
     group by 1, 2) by_currency
   group by state order by state`
 
+const ages = (tx: Sql, since: Fragment) => tx`${ageMs(tx, since)} as "oldestMs", ${ageMs(tx, since)} as "waitedMs"`
+
 const payoutStates = (tx: Sql) => tx<InState[]>`
-  select 'payout' as what, state, count(*)::int as count, ${ageMs(tx, tx`updated_at`)} as "oldestMs",
+  select 'payout' as what, state, count(*)::int as count, ${ages(tx, tx`updated_at`)},
     jsonb_build_object('IDR', sum(fiat_minor)::text, 'AUSD', sum(ausd_micro)::text) as sums
   from payouts.payouts where ${predicate(tx, isOpenCashout(cashouts))} group by state order by state`
 
 const operationStates = (tx: Sql) => tx<InState[]>`
-  select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, tx`created_at`)} as "oldestMs",
+  select 'operation' as what, state, count(*)::int as count, ${ages(tx, tx`created_at`)},
     jsonb_build_object('AUSD', coalesce(sum((${operationMicro(tx)})::numeric), 0)::text) as sums
   from chain_relayer.operation where ${predicate(tx, isOpenOperation(operations))}
   group by state order by state`
 
 /** Returns the identity verdicts whose orders the chain has not confirmed. */
 const identityStates = (tx: Sql) => tx<InState[]>`
-  select 'identity' as what, state, count(*)::int as count, ${ageMs(tx, tx`updated_at`)} as "oldestMs",
+  select 'identity' as what, state, count(*)::int as count, ${ages(tx, tx`updated_at`)},
     '{}'::jsonb as sums
   from gateway.identities where check_at is not null group by state order by state`
 
