@@ -1,8 +1,8 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { type AccountName, type Asset, accountNames, assets, chart } from '#shared/ledger/chart'
-import { itemTables } from './items'
+import { lines as allLines, touchedItems } from './items'
 import { type Break, openBreaks } from './judge'
-import { moment, readSpan } from './span'
+import { type BookSpan, moment, readSpan } from './span'
 
 /**
  * One account in one asset. Debits are positive. `outside` is the balance that chain or provider reported; the credit
@@ -43,28 +43,22 @@ export type Sheet = {
   readonly closed: boolean
 }
 
-// Write-offs of a payment are booked under `<payment>/…`, so items are split at the slash.
-
 /** Accounts that hold money of items in progress. */
 const waiting = ['promises', 'payouts', 'returns', 'suspense'] as const
-const listed = [...waiting, 'clawback'] as const
+const listed: readonly AccountName[] = [...waiting, 'clawback']
 
+/** Reads the sheet. It creates nothing, so that it can be read while Postgres is read only. */
 export async function readSheet(sql: Sql): Promise<Sheet> {
-  return await sql.begin('isolation level repeatable read', async (tx) => {
+  return await sql.begin('isolation level repeatable read read only', async (tx) => {
     const span = await readSpan(tx, false)
-    for (const statement of itemTables(span)) await tx.unsafe(statement)
     const sums = await tx.unsafe<{ account: AccountName; asset: Asset; amount: string }[]>(`
       select account, asset, sum(amount)::text as amount from (
         select account, asset, amount from books.totals where source <> 'chain'
-        union all select account, asset, amount from lines where booked_at >= ${moment(span.since)}
+        union all select account, asset, amount from ${allLines} l where booked_at >= ${moment(span.since)}
       ) l group by account, asset having sum(amount) <> 0`)
     const read = await tx<{ place: string; asset: Asset; amount: string }[]>`
       select split_part(place, ':', 1) as place, asset, sum(amount)::text as amount
       from books.balances where place not in ('credit_line', 'credit_line_owes') group by 1, 2`
-    const items = await tx<{ item: string; account: AccountName; asset: Asset; amount: string }[]>`
-      select split_part(item, '/', 1) as item, account, asset, sum(amount)::text as amount from booked
-      where account in ${tx([...listed])} group by 1, account, asset
-      having sum(amount) <> 0 order by account, item`
     const breaks = await openBreaks(tx)
     const day = await readDayResults(tx, "now() - interval '1 day'", "'infinity'")
     const lines = accountNames.flatMap((account) =>
@@ -78,29 +72,43 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
         return [{ account, asset, balance, outside: outside && BigInt(outside.amount) }]
       }),
     )
-    return {
-      lines,
-      breaks,
-      day,
-      closed: isClosed(lines, breaks),
-      items: items.map((one) => ({ ...one, amount: BigInt(one.amount) })),
-    }
+    return { lines, breaks, day, closed: isClosed(lines, breaks), items: await readItems(tx, span) }
   })
+}
+
+/** Reads the open items among those that changed since the last comparison. */
+async function readItems(tx: TransactionSql, span: BookSpan): Promise<OpenItem[]> {
+  const touched = await tx.unsafe<{ item: string }[]>(touchedItems(span))
+  const found = await itemsWhere(tx, tx`item = any(${touched.map(({ item }) => item)})`, listed)
+  return found.toSorted((one, two) => (orderOf(one) < orderOf(two) ? -1 : 1))
+}
+
+const orderOf = ({ account, item }: OpenItem) => `${account} ${item}`
+
+// Write-offs of a payment are booked under `<payment>/reversal`, so items are split at the slash.
+
+async function itemsWhere(
+  tx: TransactionSql,
+  where: ReturnType<TransactionSql>,
+  accounts: readonly AccountName[],
+): Promise<OpenItem[]> {
+  const found = await tx<{ item: string; account: AccountName; asset: Asset; amount: string }[]>`
+    select split_part(item, '/', 1) as item, account, asset, sum(amount)::text as amount
+    from ${tx.unsafe(allLines)} l where ${where} and account in ${tx([...accounts])}
+    group by 1, account, asset having sum(amount) <> 0`
+  return found.map((one) => ({ ...one, amount: BigInt(one.amount) }))
 }
 
 type DayRow = { asset: Asset; earned: string; feesEarned: string; fees: string; transactions: number }
 
-/**
- * Reads spread, users' fees and provider fees that were booked from one time until before another, both in SQL. The
- * transaction must have the view `lines`.
- */
+/** Reads spread, users' fees and provider fees that were booked from one time until before another, both in SQL. */
 export async function readDayResults(tx: TransactionSql, from: string, to: string): Promise<DayResult[]> {
   const found = await tx.unsafe<DayRow[]>(`
     select asset, (-coalesce(sum(amount) filter (where account = 'spread'), 0))::text as earned,
       (-coalesce(sum(amount) filter (where account = 'fees_earned'), 0))::text as "feesEarned",
       coalesce(sum(amount) filter (where account = 'fees'), 0)::text as fees,
       (count(distinct item) filter (where account = 'fees'))::int as transactions
-    from lines where booked_at >= ${from} and booked_at < ${to} and account in ('spread', 'fees_earned', 'fees')
+    from ${allLines} l where booked_at >= ${from} and booked_at < ${to} and account in ('spread', 'fees_earned', 'fees')
     group by asset order by asset`)
   return found.map((one) => ({
     ...one,

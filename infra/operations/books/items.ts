@@ -3,13 +3,15 @@ import { type BookSpan, moment } from './span'
 
 export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
-/** Statement that shows the lines of all journals as the temporary view `lines`. */
-export const linesView = `create or replace temporary view lines as ${journals
+/** Query of the lines of all journals. Reports use it as it is, because a database that is read only creates no view. */
+export const lines = `(${journals
   .map(
     (name) => `select '${name}'::text as journal, posting, line, event, item, account, asset, amount,
       booked_at from ${name}.journal`,
   )
-  .join(' union all ')}`
+  .join(' union all ')})`
+
+const linesView = `create or replace temporary view lines as ${lines}`
 
 const strayMove = "m.tx_hash || ':' || m.log_index"
 
@@ -36,11 +38,10 @@ const resting = {
  * Items that changed since the last run. A return that the relayer gave up has no next check, so it is included for an
  * hour, until the rule `overdue` opens a break.
  */
-const touched = ({ since, block }: BookSpan) => `
-  create temporary table touched on commit drop as
+export const touchedItems = ({ since, block }: BookSpan) => `
     select id as item from payments.payments where changed_at >= ${moment(since)}
     union select id from payouts.payouts where changed_at >= ${moment(since)}
-    union select item from lines where booked_at >= ${moment(since)}
+    union select item from ${lines} l where booked_at >= ${moment(since)}
     union select coalesce(n.item, ${strayMove})
       from books.chain_moves m left join books.names n on n.key = m.key where m.block > ${block}
     union select coalesce(r.payment_id, ${orderedFor}, m.transaction_id)
@@ -52,7 +53,10 @@ const touched = ({ since, block }: BookSpan) => `
       where next_check_at is not null and state not in ${resting.payouts}
     union select id from payouts.payouts where state = 'returning'
       and changed_at >= ${moment(since)} - interval '1 hour'
-    union select item from books.breaks where closed_at is null;
+    union select item from books.breaks where closed_at is null`
+
+const touched = (span: BookSpan) => `
+  create temporary table touched on commit drop as ${touchedItems(span)};
   create unique index on touched (item);
   analyze touched;`
 

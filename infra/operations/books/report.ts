@@ -5,7 +5,7 @@ import { dayEndMs, dayName, homePair, namedDayStartMs } from '#shared/money/day'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 import { type DayResult, readDayResults } from './balance-sheet'
-import { linesView } from './items'
+import { lines } from './items'
 import { commitsWithin, moment, readSpan } from './span'
 
 /** One account in one asset, in its smallest unit. Debits raise the balance, credits lower it; both are positive. */
@@ -67,11 +67,10 @@ export async function readDayReport(
   day: string,
   { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<DayReport | undefined> {
-  return await sql.begin('isolation level repeatable read', async (tx) => {
+  return await sql.begin('isolation level repeatable read read only', async (tx) => {
     const [clock] = await tx<{ begun: boolean; final: boolean }[]>`
       select ${from} <= now() as begun, ${to} <= now() - ${tx.unsafe(commitsWithin)} as final`
     if (!clock!.begun) return undefined
-    await tx.unsafe(linesView)
     const [start, end] = [from, to].map((one) => moment(one.toISOString())) as [string, string]
     const accounts = await readAccounts(tx, start, end)
     const results = await readDayResults(tx, start, end)
@@ -94,9 +93,9 @@ async function readAccounts(tx: TransactionSql, start: string, end: string): Pro
     select account, asset, sum(opening)::text as opening, sum(debit)::text as debits, sum(credit)::text as credits
     from (
       select account, asset, amount as opening, 0 as debit, 0 as credit from books.totals where source <> 'chain'
-      union all select account, asset, amount, 0, 0 from lines where booked_at >= ${read} and booked_at < ${start}
-      union all select account, asset, -amount, 0, 0 from lines where booked_at >= ${start} and booked_at < ${read}
-      union all select account, asset, 0, greatest(amount, 0), greatest(-amount, 0) from lines
+      union all select account, asset, amount, 0, 0 from ${lines} l where booked_at >= ${read} and booked_at < ${start}
+      union all select account, asset, -amount, 0, 0 from ${lines} l where booked_at >= ${start} and booked_at < ${read}
+      union all select account, asset, 0, greatest(amount, 0), greatest(-amount, 0) from ${lines} l
         where booked_at >= ${start} and booked_at < ${end}
     ) l group by account, asset`)
   return accountNames.flatMap((account) =>
@@ -127,29 +126,30 @@ type UnsettledRow = {
  */
 async function readUnsettled(tx: TransactionSql, start: string, end: string): Promise<Unsettled[]> {
   const provider = `account in ('${Object.values(providerOf).join("', '")}')`
-  // PostgreSQL reads the journals by index only if it knows how few items there are.
-  await tx.unsafe(`
-    create temporary table unsettled on commit drop as
-      select item, max(settles_at) as settles_at from (
+  const pending = await tx.unsafe<{ item: string; settlesAt: string | null }[]>(`
+      select item, max(settles_at)::text as "settlesAt" from (
         select unnest(array[reference, product_id]) as item, settles_at from books.provider_moves
         where type = 'payment' and unsettled_read_at is not null and unsettled_read_at < ${end}
           and (settled_read_at is null or settled_read_at >= ${end})
       ) pending where item is not null group by item
       union all
-      select distinct item, null::timestamptz from lines l
+      select distinct item, null from ${lines} l
       where journal = 'payments' and booked_at >= ${start} and booked_at < ${end} and ${provider} and amount > 0
         and not exists (select from books.provider_moves m where m.reference = l.item
           and (m.unsettled_read_at < ${end} or m.settled_read_at < ${end}))
         and not exists (select from books.provider_moves m where m.product_id = l.item
-          and (m.unsettled_read_at < ${end} or m.settled_read_at < ${end}));
-    analyze unsettled`)
-  const found = await tx.unsafe<UnsettledRow[]>(`
+          and (m.unsettled_read_at < ${end} or m.settled_read_at < ${end}))`)
+  // The items are values, because PostgreSQL reads the journals by index only if it knows how few there are.
+  const found = await tx.unsafe<UnsettledRow[]>(
+    `
     select u.item, u.settles_at as "settlesAt", min(account) filter (where ${provider}) as account,
       (sum(amount) filter (where ${provider}))::text as received,
       coalesce(-sum(amount) filter (where account = 'treasury'), 0)::text as given
-    from unsettled u join lines l on l.item = u.item
+    from unnest($1::text[], $2::timestamptz[]) u (item, settles_at) join ${lines} l on l.item = u.item
     where booked_at < ${end} group by u.item, u.settles_at
-    having sum(amount) filter (where ${provider}) > 0 order by u.settles_at nulls last, u.item`)
+    having sum(amount) filter (where ${provider}) > 0 order by u.settles_at nulls last, u.item`,
+    [pending.map(({ item }) => item), pending.map(({ settlesAt }) => settlesAt)],
+  )
   return found.map(({ item, account, settlesAt, received, given }) => ({
     item,
     account,

@@ -58,9 +58,17 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
 const usage = (): string =>
   ['usage: bun run ops <command>', ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`)].join('\n')
 
+/** Says what a refused write means, which PostgreSQL reports as the statement that the command happened to begin with. */
+function ofReadOnly(error: unknown): never {
+  if ((error as { code?: unknown }).code !== '25006') throw error
+  throw new Error('Postgres is read only, and this command writes: run it again once Postgres takes writes', {
+    cause: error,
+  })
+}
+
 export async function runVerb([name = '', ...words]: readonly string[], say: Say): Promise<number> {
   const verb = verbs.get(name)
-  if (verb) return verb.run(words, say)
+  if (verb) return verb.run(words, say).catch(ofReadOnly)
   const isHelp = name === 'help' || asksForHelp([name])
   const isWrong = name !== '' && !isHelp
   say([usage(), ...(isWrong ? [`error: unknown command: ${name}`] : [])].join('\n'))

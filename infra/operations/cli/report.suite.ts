@@ -115,6 +115,42 @@ describe('ops report', () => {
   })
 })
 
+describe('while Postgres is read only', () => {
+  /** Only operators' commands open new connections as this role. */
+  const readOnly = (to: 'on' | 'off') => query(stack, `alter role ops set default_transaction_read_only = ${to}`)
+
+  test('the questions of an incident are answered, and a command that writes says why it cannot', async () => {
+    const wallet = topup.person.account.address.toLowerCase()
+    const asked = [
+      ['books'],
+      ['books', 'verify'],
+      ['report', '--day', previous(day)],
+      ['report', '--day', day, '--csv', '--unsettled'],
+      ['trace', topup.id],
+      ['trace', wallet],
+      ['find', '--wallet', wallet],
+      ['in-flight'],
+      ['unexplained', 'list'],
+      ['persons', 'exchanges', wallet, '--year', day.slice(0, 4)],
+    ]
+    await readOnly('on')
+    try {
+      for (const words of asked) expect([words, (await operate(stack, ...words)).complaint]).toEqual([words, ''])
+      expect((await operate(stack, 'status')).said).toContain('books ')
+      for (const words of [['reconcile'], ['pause', 'topups', '--reason', 'drill', '--by', 'sari']]) {
+        const { code, complaint } = await operate(stack, ...words)
+        expect([code, complaint]).toEqual([
+          1,
+          expect.stringContaining('Postgres is read only, and this command writes'),
+        ])
+      }
+    } finally {
+      await readOnly('off')
+    }
+    expect((await operate(stack, 'reconcile')).complaint).toBe('')
+  })
+})
+
 test('ops persons exchanges has the top-up of a user, in local money and AUSD, in the year in which it was made', async () => {
   const fileOf = (year: string) =>
     operate(stack, 'persons', 'exchanges', topup.person.account.address, '--year', year, '--json').then(({ said }) =>
