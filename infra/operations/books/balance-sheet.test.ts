@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { dayLine } from '#infra/operations/cli/books'
 import { readSheet } from './balance-sheet'
-import { type BooksDatabase, openBooksDatabase } from './test-support-rows'
+import { judge } from './judge'
+import { type BooksDatabase, openBooksDatabase, recordRead } from './test-support-rows'
 
 let database: BooksDatabase
 beforeAll(async () => {
@@ -26,6 +27,27 @@ test("a wallet's debt is an open item until it is written off, which is booked n
   ])
   await book('pay_1/reversal', 'waived', -6_153_846)
   expect(await open()).toEqual([['pay_2', 'clawback', 5n]])
+})
+
+test('an open item stays in the sheet after comparisons have passed it, also while a part of it changes', async () => {
+  const ago = "now() - interval '1 hour'"
+  const post = (posting: string, item: string, micro: number, when: string) =>
+    database.admin.unsafe(`
+      insert into payments.journal (posting, line, event, item, account, asset, amount, booked_at)
+      values ('${posting}', 0, 'by hand', '${item}', 'clawback', 'AUSD', ${micro}, ${when}),
+        ('${posting}', 1, 'by hand', '${item}', 'exchange', 'AUSD', ${-micro}, ${when})`)
+  await post('pay_4/1', 'pay_4', 7, ago)
+  await post('pay_5/1', 'pay_5', 9, ago)
+  await recordRead(database.admin)
+  await judge(database.books)
+  const debts = [
+    ['pay_2', 'clawback', 5n],
+    ['pay_4', 'clawback', 7n],
+    ['pay_5', 'clawback', 9n],
+  ]
+  expect(await open()).toEqual(debts)
+  await post('pay_4/reversal/1', 'pay_4/reversal', -7, 'now()')
+  expect(await open()).toEqual(debts.filter(([item]) => item !== 'pay_4'))
 })
 
 test('the sheet has the spread and the fees that the payments of a day earned, and what the provider charged for them', async () => {

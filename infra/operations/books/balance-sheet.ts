@@ -72,20 +72,33 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
         return [{ account, asset, balance, outside: outside && BigInt(outside.amount) }]
       }),
     )
-    return { lines, breaks, day, closed: isClosed(lines, breaks), items: await readItems(tx, span) }
+    return { lines, breaks, day, closed: isClosed(lines, breaks), items: await readItems(tx, span, lines) }
   })
 }
 
-/** Reads the open items among those that changed since the last comparison. */
-async function readItems(tx: TransactionSql, span: BookSpan): Promise<OpenItem[]> {
+/**
+ * Reads the open items of the accounts: those that changed since the last comparison and, in an account whose balance they
+ * do not explain, all of them. A debt or a payment in review may be older.
+ */
+async function readItems(tx: TransactionSql, span: BookSpan, lines: readonly SheetLine[]): Promise<OpenItem[]> {
   const touched = await tx.unsafe<{ item: string }[]>(touchedItems(span))
-  const found = await itemsWhere(tx, tx`item = any(${touched.map(({ item }) => item)})`, listed)
+  const ids = [...new Set(touched.map(({ item }) => ownerOf(item)))]
+  const recent = await itemsWhere(tx, tx`item = any(${[...ids, ...ids.map((id) => `${id}/reversal`)]})`, listed)
+  const isExplained = (account: AccountName) =>
+    chart[account].assets.every((asset: Asset) => {
+      const isOf = (one: { account: AccountName; asset: Asset }) => one.account === account && one.asset === asset
+      const balance = lines.find(isOf)?.balance ?? 0n
+      return recent.filter(isOf).reduce((sum, { amount }) => sum + amount, 0n) === balance
+    })
+  const others = listed.filter((account) => !isExplained(account))
+  const all = others.length === 0 ? [] : await itemsWhere(tx, tx`true`, others)
+  const found = [...recent.filter(({ account }) => !others.includes(account)), ...all]
   return found.toSorted((one, two) => (orderOf(one) < orderOf(two) ? -1 : 1))
 }
 
+/** Write-offs of a payment are booked under `<payment>/reversal`. */
+const ownerOf = (item: string): string => item.split('/')[0]!
 const orderOf = ({ account, item }: OpenItem) => `${account} ${item}`
-
-// Write-offs of a payment are booked under `<payment>/reversal`, so items are split at the slash.
 
 async function itemsWhere(
   tx: TransactionSql,
