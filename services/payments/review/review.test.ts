@@ -175,7 +175,7 @@ describe('a refund that an operator orders', () => {
     expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
   })
 
-  test('that had no answer, is not listed and is refused when it is requested again, raises an alarm and stays open', async () => {
+  test('that had no answer, is not listed and is refused when it is requested again, raises an alarm, and ends by a refund in the dashboard', async () => {
     const id = await differing()
     await fixture.resolve(id, 'refund')
     await fixture.control('faults', { api: { acceptLater: 1, acceptLaterMs: 600_000 } })
@@ -190,6 +190,12 @@ describe('a refund that an operator orders', () => {
     expect(raised).toMatchObject([{ reference: `ordered-${id}_1`, code: 'REFUND_AMOUNT_EXCEEDED' }])
     expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open' }])
     expect(await fixture.row(id)).toMatchObject({ state: 'refunding' })
+    await fixture.control('faults', {})
+    await fixture.list()
+    await fixture.recheck(700_000)
+    // The refund in the dashboard ends it, as the steps of the alarm say.
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'failed', failureCode: 'REFUNDED_MEANWHILE' }])
+    expect(await fixture.row(id)).toMatchObject({ state: 'refunded', refundedMinor: 40_000n })
   })
 
   test('is made although the charge of another refund of its payment cannot be read', async () => {

@@ -205,7 +205,7 @@ export const chain = {
   GivebackNotOwed: {
     severity: 'ticket',
     steps:
-      "`why` has the reason. To end it: `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
+      "`why` has the reason. To end it: `update chain_relayer.operation set state = 'failed' where kind = 'giveback' and cause = '<transfer>' and state = 'waiting'`.",
     ends: 'it is owed again, or failed',
     access: ['owner'],
     log: ['giveback no longer owed'],

@@ -106,8 +106,9 @@ export const payments = {
   },
   RefundUnknown: {
     severity: 'ticket',
-    steps: "Outcome unknown: look up the reference in the provider's dashboard.",
-    ends: 'the outcome is known',
+    steps:
+      "Outcome unknown: look up `reference` in the provider's dashboard. If the payment has no refund there, refund it there: the order ends once the provider lists that refund.",
+    ends: 'the provider lists a refund of the payment',
     access: ['provider'],
     log: ['refund refused, earlier request not found'],
   },

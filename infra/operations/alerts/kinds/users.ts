@@ -19,10 +19,11 @@ export const users = {
   IdentityOrderFailed: {
     severity: 'page',
     means: 'A rejected user stays verified, or an approved one cannot borrow.',
-    steps: '`dc logs chain-relayer` has the reason; a flag: `persons order <wallet>`.',
+    steps:
+      '`dc logs chain-relayer` has the reason; a flag: `persons order <wallet>`. A first native coin is not ordered again: send the wallet some, unless it is a contract that refuses it.',
     command: 'ops persons list',
-    ends: 'the flag is final on the chain',
-    access: ['host', 'ops'],
+    ends: 'the flag is final on the chain, or the wallet has coin',
+    access: ['host', 'ops', 'funds'],
     inStatus: true,
     log: ['verified flag not set on chain', 'native coin drip failed', 'identity order unanswered, giving up'],
   },
@@ -52,7 +53,7 @@ export const users = {
   IdentityWebhookUnused: {
     severity: 'ticket',
     steps:
-      '`kind` gives the cause: an unreadable event (`detail` says why), or one of an identity provider that is not configured.',
+      '`kind` gives the cause: an unreadable event (`detail` says why), or one of an identity provider that is not configured, in whose dashboard the webhook has to be removed. No verdict is lost: users are looked up again.',
     ends: null,
     access: ['identity', 'host'],
     log: ['identity webhook not applied'],
