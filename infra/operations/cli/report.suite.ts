@@ -109,6 +109,14 @@ describe('ops report', () => {
     expect((await operate(stack, 'report', '--day', day)).said).toContain(`expected ${expected}: `)
   })
 
+  test.each([
+    [['--unsettled'], '--unsettled selects the rows of --csv'],
+    [['--csv', '--json'], 'choose one of --csv and --json'],
+  ])('the options %p are refused, instead of one being left out', async (options, error) => {
+    const { code, said } = await operate(stack, 'report', '--day', day, ...options)
+    expect([code, said]).toEqual([2, expect.stringContaining(error)])
+  })
+
   test('a day that has not begun is not reported', async () => {
     const { code, said } = await operate(stack, 'report', '--day', '2999-01-01')
     expect([code, said.trim()]).toEqual([1, '2999-01-01 has not begun'])
