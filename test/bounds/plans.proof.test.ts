@@ -96,6 +96,7 @@ async function askAsOperator(): Promise<void> {
   const day = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)
   const wallet = `0x${'1'.padStart(40, '0')}`
   const commands = [
+    ['books'],
     ['report', '--day', day(1)],
     ['persons', 'exchanges', wallet, '--year', day(0).slice(0, 4)],
     ['find', '--amount', '50000', '--currency', 'IDR'],
