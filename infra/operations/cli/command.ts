@@ -42,7 +42,8 @@ export const reading = (
     if ('help' in line) return helped(line, say)
     await using operator = openOperator()
     const { text, data, ok } = await form.read(line, operator)
-    say(line.options.json ? jsonOf({ ok, ...data }) : visible(text))
+    // A blank line would be an item for a program that reads the lines.
+    if (line.options.json || text !== '') say(line.options.json ? jsonOf({ ok, ...data }) : visible(text))
     return ok ? 0 : 1
   },
 })

@@ -10,7 +10,7 @@ import { erasure as chainRelayer } from '../../../../services/chain-relayer/oper
 import { answerErase } from '../../../../services/gateway/users/erase'
 import { erasure as payments } from '../../../../services/payments/review/erase'
 import { erasure as payouts } from '../../../../services/payouts/person/erase'
-import { eraseWallet, listErased } from './erase'
+import { erased, eraseWallet, listErased } from './erase'
 import { readPerson } from './read'
 
 // The four services respond in this process, each with its own role.
@@ -157,6 +157,17 @@ const storedAbout = async (of: string) => {
   const rows = await readPerson(sql, of)
   return JSON.stringify([rows, dead])
 }
+
+test('the list of erased wallets prints no line while there is none, because a restore takes each line for a wallet', async () => {
+  const said: string[] = []
+  process.env.DATABASE_OPS_URL = server.urlAs('ops', server.passwords.ops)
+  try {
+    expect(await erased.run([], (text) => said.push(text))).toBe(0)
+  } finally {
+    delete process.env.DATABASE_OPS_URL
+  }
+  expect(said).toEqual([])
+})
 
 test('an erasure empties what names a person, of this wallet only, and keeps every row', async () => {
   const before = await readPerson(sql, wallet)
