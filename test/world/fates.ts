@@ -3,7 +3,7 @@ import type { Plan } from './people'
 
 // External events, as data. A public report becomes one row here: its events, and the outcome that they require.
 
-/** Part of the payment's amount (0 to 1), or the range from which it is drawn. Without it, all that is left. */
+/** Part of the payment's amount, such as 0.5 or 1.1, or the range from which it is drawn. Without it, all that is left. */
 export type Share = number | readonly [least: number, most: number]
 type Body = { readonly [field: string]: string | number | boolean }
 
@@ -136,6 +136,8 @@ export const fates: readonly Fate[] = [
     [dispute({ share: 0.3 }), { rest: long }, { grow: 0.7 }, { rest: short }, { grow: 1 }],
     gone,
   ),
+  // Payer's bank and provider each convert the amount, at different rates.
+  onPayments('charged back for more than was paid', 0.3, [dispute({ share: 1.1 })], gone),
   onPayments('dispute opened and lost', 0.5, [dispute({ body: pending }), { rest: long }, { move: 'SUCCESS' }], gone),
   onPayments(
     'dispute open for minutes and then lost',

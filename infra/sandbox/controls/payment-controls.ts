@@ -148,10 +148,9 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   return endRefund(context, opened.id, optionalText(body, 'failure_code')) ?? opened
 }
 
-// Opens a chargeback. Neither channel rules nor earlier refunds limit the card network.
+// Opens a chargeback. Neither channel rules nor earlier refunds limit the card network, nor does the paid amount.
 function chargeBack(context: Context, payment: Payment, body: JsonObject): Chargeback {
   const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
-  if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'amount exceeds the payment')
   const currency = optionalText(body, 'currency')
   const names = rowNamesIn(body)
   return openChargeback(context, payment, {

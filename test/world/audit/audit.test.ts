@@ -702,6 +702,25 @@ test('a difference in the books that names an item in manual review is expected'
   expect(findings).toEqual([])
 })
 
+describe('an account in ringgit that the books show as overdrawn', () => {
+  const overdrawn = (minor: number) => {
+    const world = honest()
+    world.disputes.push({ status: 'SUCCESS', amount: 600, currency: 'MYR' })
+    world.captured = 500
+    world.owed = 4n
+    world.breaks.push(`account_side provider_my ${minor} MYR: the balance of provider_my is ${minor}`)
+    freeze(world, paidAtMs + 1_000)
+    const evidence = evidenceOf(world)
+    const [charge] = evidence.book.payments!
+    charge.currency = 'MYR'
+    return audit(evidence).findings
+  }
+  test('is expected if a dispute took more than was paid', () => expect(overdrawn(-10_000)).toEqual([]))
+  test('is found if it differs from the provider', () => {
+    expect(overdrawn(-10_001)).toEqual([expect.stringMatching(/own books: account_side provider_my -10001/)])
+  })
+})
+
 test.each([
   ['at once', [20_000]],
   ['in two refunds', [15_000, 5_000]],
