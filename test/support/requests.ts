@@ -10,8 +10,8 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
-/** Accounts at the sandbox's bank, which refuses a transfer to the first and reverses one to the second. */
-export const [refusedAccount, reversedAccount] = ['999999', '654321']
+/** Accounts at the sandbox's bank: it refuses a transfer to the first, reverses one to the second, and never ends one to the third. */
+export const [refusedAccount, reversedAccount, pendingAccount] = ['999999', '654321', '141414']
 
 export async function cashoutBody(
   stack: RunningStack,

@@ -1,4 +1,4 @@
-import { bank, refusedAccount, reversedAccount } from '../support/requests'
+import { bank, pendingAccount, refusedAccount, reversedAccount } from '../support/requests'
 import type { Plan } from './people'
 
 // External events, as data. A public report becomes one row here: its events, and the outcome that they require.
@@ -14,7 +14,7 @@ type Body = { readonly [field: string]: string | number | boolean }
 export type Event =
   /** Waits up to this time in ms. */
   | { readonly rest: number }
-  /** Waits until the user sees the item in this status. */
+  /** Waits until the user sees the item in this status. If it ends in another, the later events do not happen. */
   | { readonly until: string }
   | { readonly open: 'refund' | 'chargeback' | 'dispute'; readonly body?: Body; readonly share?: Share }
   /** Ends the refund that was opened last. */
@@ -27,8 +27,8 @@ export type Event =
   | { readonly grow: number }
   /** Shows other statuses of the payment: of itself, and of its row in the list. An empty object shows the real ones. */
   | { readonly show: { readonly status?: string; readonly listed?: string } }
-  /** Has the bank return the transfer of a cash-out. */
-  | { readonly bank: 'reverses' }
+  /** Has the bank end the transfer of a cash-out, or return it later. */
+  | { readonly bank: 'pays' | 'refuses' | 'reverses' }
   /** Has an operator refund a payment in review. */
   | { readonly operator: 'refunds' }
 
@@ -64,11 +64,9 @@ const pending = { status: 'PENDING' }
 const isPaidAsAgreed = (plan: Plan) =>
   (plan.kind === 'topup' || plan.kind === 'settlement') && plan.pays === 'in time' && plan.drawAgainMicro === 0n
 const isPaidWrong = (plan: Plan) => plan.kind === 'topup' && plan.pays === 'too little'
-const isToPay = (plan: Plan) =>
-  plan.kind === 'cashout' &&
-  plan.requests === 1 &&
-  plan.cancels === 'never' &&
-  plan.accountNumber === bank.accountNumber
+const isCashoutTo = (accountNumber: string) => (plan: Plan) =>
+  plan.kind === 'cashout' && plan.requests === 1 && plan.cancels === 'never' && plan.accountNumber === accountNumber
+const isLate = isCashoutTo(pendingAccount)
 
 const onPayments = (name: string, weight: number, events: readonly Event[], requires: Outcome): Fate => ({
   name,
@@ -83,7 +81,8 @@ const onPayments = (name: string, weight: number, events: readonly Event[], requ
 export const plain: Fate = {
   name: 'nothing',
   weight: 14,
-  suits: () => true,
+  // A transfer to a bank that is late has no end of its own.
+  suits: (plan) => !isLate(plan),
   events: [],
   requires: { money: 'kept' },
 }
@@ -235,8 +234,22 @@ export const fates: readonly Fate[] = [
   {
     name: 'reversed by the bank later',
     weight: 3,
-    suits: isToPay,
-    events: [{ rest: short }, { bank: 'reverses' }],
+    suits: isCashoutTo(bank.accountNumber),
+    events: [{ until: 'paid' }, { rest: short }, { bank: 'reverses' }],
+    requires: { money: 'gone', ends: ['returned'] },
+  },
+  {
+    name: 'paid late by the bank',
+    weight: 1,
+    suits: isLate,
+    events: [{ rest: long }, { bank: 'pays' }],
+    requires: { money: 'kept', ends: ['paid'] },
+  },
+  {
+    name: 'refused late by the bank',
+    weight: 1,
+    suits: isLate,
+    events: [{ rest: long }, { bank: 'refuses' }],
     requires: { money: 'gone', ends: ['returned'] },
   },
 ]

@@ -1,5 +1,5 @@
 import type { Random } from '#infra/sandbox/random'
-import { bank, refusedAccount, reversedAccount } from '../support/requests'
+import { bank, pendingAccount, refusedAccount, reversedAccount } from '../support/requests'
 
 // The only generator of users. A plan is data: a driver plays it, and the audit derives its required outcome.
 
@@ -134,6 +134,7 @@ export const habits: readonly Habit[] = [
   habit('cash-out', 4, cashes({}), true),
   habit('cash-out to an account that the bank refuses', 1, cashes({ accountNumber: refusedAccount }), true),
   habit('cash-out to an account that the bank reverses', 1, cashes({ accountNumber: reversedAccount })),
+  habit('cash-out to a bank that is late', 1, cashes({ accountNumber: pendingAccount }), true),
   habit('cash-out asked for twice', 1, cashes({ requests: 2 })),
   habit('cash-out cancelled during its request', 0.5, cashes({ cancels: 'during the request' })),
   habit('cash-out cancelled after its request', 0.5, cashes({ cancels: 'after the request' })),

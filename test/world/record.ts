@@ -27,6 +27,8 @@ type Common = {
   refused: string | null
   /** True once every event of plan and fate has taken place. Before, the audit does not ask for the outcome. */
   isPlayed: boolean
+  /** Event of the fate that the sandbox refused, with its reason, so that the fate did not take place; otherwise null. */
+  refusedEvent: string | null
 }
 
 export type PaymentDeed = Common & {

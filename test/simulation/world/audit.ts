@@ -3,7 +3,6 @@ import type { Payment } from '#infra/sandbox/records'
 import { difference } from '#shared/ledger/position'
 import type { QuotedTopupFees } from '#shared/money/topup-fee'
 import { endsOf } from '#test/world/fates'
-import { topup } from '#test/world/people'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
 import { backOf } from '../../../services/payments/losses/report'
@@ -31,11 +30,20 @@ export function audit(around: Surroundings): Finding[] {
   )
   for (const bug of around.world.bugs) findings.push(`a service threw ${bug}`)
   const { rows } = around.world
+  for (const [id, { fate, refusedEvent }] of around.fates)
+    if (refusedEvent && !isDecided(around, id))
+      findings.push(`${id}: "${fate.name}" cannot take place: ${refusedEvent}`)
   for (const row of rows.payments.values()) findings.push(...auditPayment(around, row))
   for (const row of rows.cashouts.values()) findings.push(...auditCashout(around, row))
   findings.push(...auditMoney(around), ...auditSums(around), ...auditRelayer(around))
   findings.push(...auditMessages(around))
   return findings
+}
+
+/** Returns true if an operator has decided about a payment, whose money may be back already. */
+function isDecided({ world, provider: { book } }: Surroundings, providerPaymentId: string): boolean {
+  const payment = book.get('payments', providerPaymentId)
+  return payment !== undefined && world.rows.resolutions.by('payment', referenceOf(book, payment)).length > 0
 }
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n)
@@ -114,7 +122,7 @@ function requiredOf(around: Surroundings, row: PaymentRow, paid: readonly Paymen
   // Money of a cancelled checkout is held to the limits anew, and a frozen wallet has none.
   if (row.reason === 'excess_refused') return ['review']
   const isPlain = charge.capturedMinor === row.fiatMinor && charge.sender === undefined
-  return isPlain ? endsOf(topup(), befallen.fate) : undefined
+  return isPlain ? endsOf(befallen.plan, befallen.fate) : undefined
 }
 
 /** Returns true if money that no hold keeps may be going back beyond the loss that is counted. */
@@ -161,6 +169,9 @@ function auditCashout(around: Surroundings, row: Cashout): Finding[] {
   if (back && back.value !== row.ausdMicro) say(`gave back ${back.value} of ${row.ausdMicro}`)
   if (row.state === 'returned' && !(back && isTaken)) say('was not given back')
   if (row.state === 'failed' && isTaken) say('had its AUSD taken')
+  const befallen = around.fates.get(row.id)
+  const ends = befallen?.isPlayed && befallen.fate.events.length > 0 ? endsOf(befallen.plan, befallen.fate) : undefined
+  if (ends && !ends.includes(row.state)) say(`"${befallen!.fate.name}" requires ${ends.join(' or ')}`)
   const said = bookedOf(world.rows, payoutsJournal, row.id)
   if (difference(said, positionOfCashout(row)).length > 0) say('does not match the books')
   return found

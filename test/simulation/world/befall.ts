@@ -5,19 +5,19 @@ import { majorFromMinor } from '#infra/sandbox/money'
 import type { Payment } from '#infra/sandbox/records'
 import { controlOf, minorOfShare, type OutsideEvent, shareOf } from '#test/world/drivers/events'
 import { afterCredit, type Fate, fates } from '#test/world/fates'
-import { topup, weighted } from '#test/world/people'
-import { referenceOf } from './charges'
+import { type CashoutPlan, topup, weighted } from '#test/world/people'
+import { payoutsOf, referenceOf } from './charges'
 import { chance, oneOf } from './choices'
 import { randomIn } from './provider'
-import type { Surroundings } from './services'
+import type { Befallen, Surroundings } from './services'
 
-// Plays the fates of the world of proof on payments, in virtual time.
+// Plays the fates of the world of proof on payments and cash-outs, in virtual time.
 
-/** Fates of cash-outs have no rest in which a payout could be made. */
 const onPayments = fates.filter(({ suits }) => suits(topup({ channel: 'CARDS' })))
 /** Time in ms after which a fate no longer waits for a status of its payment. */
 const patienceMs = 90_000
 const lookEveryMs = 1_000
+const cashoutEnds: readonly string[] = ['expired', 'paid', 'failed', 'returned']
 
 type Later = (ms: number, act: () => void) => void
 
@@ -26,9 +26,9 @@ export function befall(around: Surroundings, payment: Payment, later: Later): vo
   const { world } = around
   const chosen = weighted(onPayments, randomIn(world))
   const fate = chosen.events.length > 0 && chance(world.choices, 330) ? afterCredit(chosen) : chosen
-  const befallen = { fate, isPlayed: false }
+  const befallen: Befallen = { plan: topup(), fate, isPlayed: false, refusedEvent: null }
   around.fates.set(payment.id, befallen)
-  const play = playerOf(around, payment)
+  const play = playerOf(around, payment, befallen)
   const next = (place: number, sinceMs: number) => {
     const event = fate.events[place]
     if (!event) {
@@ -44,9 +44,58 @@ export function befall(around: Surroundings, payment: Payment, later: Later): vo
   next(0, world.now)
 }
 
+/** Chooses a fate for a cash-out, and plays it. */
+export function befallCashout(around: Surroundings, id: string, plan: CashoutPlan, later: Later): void {
+  const { world, provider } = around
+  const fate = weighted(
+    fates.filter(({ suits }) => suits(plan)),
+    randomIn(world),
+  )
+  const befallen: Befallen = { plan, fate, isPlayed: false, refusedEvent: null }
+  around.fates.set(id, befallen)
+  const startedMs = world.now
+  const next = (place: number): void => {
+    const event = fate.events[place]
+    const state = world.rows.cashouts.get(id)?.state
+    const wait = () => {
+      const isOpen = state ? !cashoutEnds.includes(state) : world.now - startedMs < patienceMs
+      if (isOpen) later(lookEveryMs, () => next(place))
+    }
+    if (!event) {
+      befallen.isPlayed = true
+      world.saw(sightOf(fate))
+    } else if ('rest' in event) later(restOf(around, event.rest), () => next(place + 1))
+    else if ('until' in event && state !== event.until) wait()
+    else if ('until' in event) next(place + 1)
+    else if (!('bank' in event)) throw new Error(`a fate of payments befalls a cash-out: ${fate.name}`)
+    // The bank may not have the transfer yet.
+    else if (payoutsOf(provider.book, id).length === 0) wait()
+    else {
+      const { path } = controlOf(event, { id, opened: undefined, amount: undefined })!
+      world.tell(`the bank: ${path}`)
+      if (happens(befallen, event, () => provider.control(path))) next(place + 1)
+    }
+  }
+  next(0)
+}
+
+/** Makes an event happen. Returns false if the sandbox refuses it, which the audit finds. */
+function happens(befallen: Befallen, event: OutsideEvent, happen: () => void): boolean {
+  try {
+    happen()
+    return true
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    befallen.refusedEvent = `${JSON.stringify(event)}: ${error.message}`
+    return false
+  }
+}
+
 /** Name under which the simulation counts a fate that was played to its end. */
 export const sightOf = ({ name }: Pick<Fate, 'name'>): string => `fate: ${name}`
-export const fatesToSee: readonly string[] = onPayments.map(sightOf)
+export const fatesToSee: readonly string[] = fates
+  .filter(({ events }) => !events.some((event) => 'operator' in event))
+  .map(sightOf)
 
 /** A rest ends at once, in the next ms, or by chance, so that every order of two events occurs. */
 function restOf({ world: { choices } }: Surroundings, mostMs: number): number {
@@ -59,8 +108,8 @@ function isIn({ world, provider }: Surroundings, payment: Payment, status: strin
   return row?.state === status || (status === 'credited' && row?.state === 'repaid')
 }
 
-/** Returns a function that makes an event happen. It returns false if the provider refuses it. */
-function playerOf(around: Surroundings, payment: Payment): (event: OutsideEvent) => boolean {
+/** Returns a function that makes an event happen. It returns false if the sandbox refuses it, which the audit finds. */
+function playerOf(around: Surroundings, payment: Payment, befallen: Befallen): (event: OutsideEvent) => boolean {
   const { world, provider } = around
   const { id, account, capturedMinor } = payment
   let opened: string | undefined
@@ -75,17 +124,12 @@ function playerOf(around: Surroundings, payment: Payment): (event: OutsideEvent)
     if (!call) return false
     const body = named(around, payment, call.body, event)
     world.tell(`the provider: ${call.path} ${JSON.stringify(body)}`)
-    try {
+    return happens(befallen, event, () => {
       const made = provider.control(call.path, body)
-      if ('open' in event) {
-        opened = `${event.open}s/${made.refund_id ?? made.id}`
-        noteNaming(around, opened)
-      }
-      return true
-    } catch (error) {
-      if (error instanceof Refusal) return false
-      throw error
-    }
+      if (!('open' in event)) return
+      opened = `${event.open}s/${made.refund_id ?? made.id}`
+      noteNaming(around, opened)
+    })
   }
 }
 

@@ -7,8 +7,10 @@ import { CheckoutCancel, SettlementCreate, TopupCreate } from '#shared/messages/
 import { CashoutCreate } from '#shared/messages/payouts'
 import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
 import type { Question } from '#shared/messages/topic'
+import { bank, pendingAccount } from '#test/support/requests'
+import { cashout } from '#test/world/people'
 import type { Transfer } from '../chain/calls'
-import { befall } from './befall'
+import { befall, befallCashout } from './befall'
 import { sessionOf } from './charges'
 import { chance, oneOf, pick } from './choices'
 import type { Copy, Surroundings } from './services'
@@ -27,6 +29,7 @@ const accountNumbers = {
   reverses: '654321',
   refuses: '700001',
   moody: '700002',
+  late: pendingAccount,
 } as const
 
 export class People {
@@ -228,8 +231,8 @@ export class People {
     const authorization = wallet.authorizations[place]
     if (!authorization) return
     const quoteId = pricing.quote('USD/IDR')
-    const { pays, fails, reverses, refuses, moody } = accountNumbers
-    const accountNumber = pick(choices, [pays, pays, pays, pays, fails, reverses, refuses, moody])
+    const { pays, fails, reverses, refuses, moody, late } = accountNumbers
+    const accountNumber = pick(choices, [pays, pays, pays, pays, fails, reverses, refuses, moody, late])
     if (accountNumber === moody) provider.late.add(uuidFor('payout', quoteId))
     const destination = { channelCode: 'ID_BCA', accountNumber }
     const request = {
@@ -239,6 +242,8 @@ export class People {
       bank: { ...destination, accountHolderName: 'Sari Dewi' },
     }
     this.#ask(CashoutCreate, request, () => {})
+    const plan = cashout({ accountNumber: accountNumber === pays ? bank.accountNumber : accountNumber })
+    befallCashout(this.around, uuidFor('payout', quoteId), plan, (ms, act) => this.#later(ms, act))
     this.#elsewhere(authorization)
   }
 

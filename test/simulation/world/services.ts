@@ -5,6 +5,7 @@ import type { Log } from '#platform/log'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { defaultsOf } from '#test/support/settings'
 import type { Fate } from '#test/world/fates'
+import type { Plan } from '#test/world/people'
 import { answersOf as answersOfPayments } from '../../../services/payments/answers'
 import {
   assemble as assemblePayments,
@@ -42,9 +43,12 @@ export type Surroundings = {
   readonly provider: Provider
   /** Drawn AUSD (10⁻⁶) by wallet. */
   readonly drawn: Map<string, bigint>
-  /** What happens outside, by the provider's id of the payment. */
-  readonly fates: Map<string, { readonly fate: Fate; isPlayed: boolean }>
+  /** What happens outside, by the provider's id of the payment, or our id of the cash-out. */
+  readonly fates: Map<string, Befallen>
 }
+
+/** The fate of an item, and the event of it that the sandbox refused, if there is one. */
+export type Befallen = { readonly plan: Plan; readonly fate: Fate; isPlayed: boolean; refusedEvent: string | null }
 
 export type Copy = { readonly process: Process; readonly answers: readonly Handler[] }
 

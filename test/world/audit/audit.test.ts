@@ -66,6 +66,7 @@ const common = () => ({
   askedAtMs: paidAtMs,
   refused: null,
   isPlayed: false,
+  refusedEvent: null,
 })
 const payment = ({ deeds }: World) => deeds[0] as PaymentDeed
 const transfers = ({ deeds }: World) => deeds.slice(1, 3) as [CashoutDeed, SendDeed]
@@ -474,6 +475,11 @@ describe('the audit finds', () => {
         Object.assign(deed, { isPlayed: true, plan: cashout({ accountNumber: '999999' }) })
       },
       /out_1 ended as paid: "nothing" requires returned/,
+    ],
+    [
+      'a fate that cannot take place',
+      (w) => void Object.assign(payment(w), { fate: 'charged back', refusedEvent: 'no such payment' }),
+      /pay_1: "charged back" cannot take place: no such payment/,
     ],
     [
       'a top-up of another amount that was credited',

@@ -7,6 +7,7 @@ import { isPayment, moneyOf } from './payments'
 export function auditOutcomes({ deeds, entries, book }: Evidence, ledger: Ledger): void {
   const ended = new Map(entries.map((entry) => [entry.id, entry]))
   for (const deed of deeds) {
+    if (deed.refusedEvent) ledger.find(`${deed.answer?.id}: "${deed.fate}" cannot take place: ${deed.refusedEvent}`)
     if (!deed.isPlayed || !deed.answer) continue
     const { id } = deed.answer
     const { status, reason } = ended.get(id) ?? {}

@@ -21,6 +21,8 @@ export function minorOfShare(wholeMinor: bigint, share: Share, chance: Random): 
   return minor > 0n ? minor : 1n
 }
 
+const bankControls = { pays: 'succeed', refuses: 'fail', reverses: 'reverse' } as const
+
 /**
  * Returns the control by which an event happens to the payment or payout `id`. `amount` is the event's share, as the
  * provider writes it. Returns undefined if the event moves what was not opened.
@@ -30,7 +32,7 @@ export function controlOf(
   { id, opened, amount }: { id: string; opened: OpenedPath | undefined; amount: number | undefined },
 ): { readonly path: string; readonly body: JsonObject } | undefined {
   const share = amount === undefined ? {} : { amount }
-  if ('bank' in event) return { path: `payouts/${id}/reverse`, body: {} }
+  if ('bank' in event) return { path: `payouts/${id}/${bankControls[event.bank]}`, body: {} }
   if ('show' in event) return { path: `payments/${id}/tell`, body: event.show }
   if ('open' in event) return { path: `payments/${id}/${event.open}`, body: { ...event.body, ...share } }
   if (opened === undefined) return undefined

@@ -5,7 +5,7 @@ import type { Person } from '#infra/demo/person'
 import type { Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import { bank, entryNow } from '../../support/requests'
-import type { Event, Fate, Share } from '../fates'
+import { type Event, endsOf, type Fate, plain, type Share } from '../fates'
 import { type CashoutPlan, type PaymentPlan, type Plan, pairOf, type SendPlan, type VerificationPlan } from '../people'
 import type { CashoutDeed, Doubt, PaymentDeed, Record, SendDeed, VerificationDeed, WorldDeed } from '../record'
 import { atProvider } from './at-provider'
@@ -75,6 +75,7 @@ const commonOf = ({ person: { wallet } }: Scene, { name, requires }: Fate) => ({
   askedAtMs: Date.now(),
   refused: null,
   isPlayed: false,
+  refusedEvent: null,
 })
 
 async function quoteOf(scene: Scene, pair: string): Promise<string | undefined> {
@@ -262,6 +263,9 @@ async function prepareVerification(scene: Scene, plan: VerificationPlan, fate: F
   }
 }
 
+/** Longest wait in ms until the bank has the transfer of a cash-out. */
+const bankPatienceMs = 120_000
+
 /** Plays the events of a fate in order. Returns false if one of them did not take place. */
 async function playEvents(scene: Scene, deed: PaymentDeed | CashoutDeed, { events }: Fate): Promise<boolean> {
   const state: Playing = { opened: undefined }
@@ -286,8 +290,11 @@ async function playEvent(
   const { id } = deed.answer!
   const control = async (path: string, body: object) => {
     let made: { id: string } | undefined
-    const isDone = await atProvider(async () => {
+    const call = async () => {
       made = (await outside.control(path, body)) as { id: string }
+    }
+    const isDone = await atProvider(call, (reason) => {
+      deed.refusedEvent = `${JSON.stringify(event)}: ${reason}`
     })
     return isDone ? made : undefined
   }
@@ -297,7 +304,8 @@ async function playEvent(
   }
   if ('until' in event) {
     while (!signal.aborted) {
-      if (await entryNow(person, id, event.until).catch(() => undefined)) return true
+      const ended = await entryNow(person, id, event.until, ...endsOf(deed.plan, plain)).catch(() => undefined)
+      if (ended) return ended.status === event.until
       await pause(500, signal)
     }
     return false
@@ -307,7 +315,18 @@ async function playEvent(
   const amount = part === undefined || deed.kind === 'cashout' ? undefined : majorOf(deed.plan, part)
   const call = controlOf(event, { id, opened: state.opened?.path, amount })
   if (!call) return false
-  if (deed.kind === 'cashout') return (await control(call.path, call.body)) !== undefined
+  if (deed.kind === 'cashout') {
+    // The bank may not have the transfer yet. This continues after the users have stopped, so that no transfer stays open.
+    const givesUpAt = performance.now() + bankPatienceMs
+    for (;;) {
+      if (await control(call.path, call.body)) return true
+      if (!deed.refusedEvent?.includes('returned 404')) return false
+      deed.refusedEvent = null
+      const isOver = await entryNow(person, id, 'failed', 'returned').catch(() => undefined)
+      if (isOver || performance.now() > givesUpAt) return false
+      await pause(500)
+    }
+  }
   return playDoubt(deed, event, state, part, () => control(call.path, call.body))
 }
 
