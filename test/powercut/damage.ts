@@ -9,7 +9,6 @@ import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { copy, takeBaseBackup } from '../support/engines/base-backup'
 import type { World } from '../world/drivers/stack'
-import type { Machine } from './machine'
 
 const pageBytes = 8_192
 
@@ -20,24 +19,31 @@ function flip(file: string, within = statSync(file).size): void {
   writeFileSync(file, bytes)
 }
 
+/** Removes what is in a folder, which is a disk and stays. */
+function empty(dir: string): void {
+  for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true })
+}
+
 /** Damages a page of a table. Postgres must name the page; the backup repairs it. */
-export async function damagePage(machine: Machine, world: World, load: Load): Promise<string> {
+export async function damagePage(world: World, load: Load): Promise<string> {
   const { stack } = world
+  const power = world.power!
+  const dataDir = power.dirOf.postgres
   await stopServices(stack)
-  using backup = await takeBaseBackup(machine)
+  using backup = await takeBaseBackup(stack)
   const [found] = await query<{ path: string }>(stack, `select pg_relation_filepath('payments.payments') as path`)
-  await machine.stop('postgres')
-  flip(join(machine.dataDir, found!.path), pageBytes)
-  await machine.start('postgres')
+  await power.stop('postgres')
+  flip(join(dataDir, found!.path), pageBytes)
+  await power.start('postgres')
   const said = await query(stack, 'select * from payments.payments').then(
     () => 'nothing',
     (error: Error) => error.message,
   )
   expecting(said.startsWith('invalid page in block 0'), `a read of the damaged page said ${said}`)
-  await machine.stop('postgres')
-  rmSync(machine.dataDir, { recursive: true })
-  await copy(backup.copied, machine.dataDir)
-  await machine.start('postgres')
+  await power.stop('postgres')
+  empty(dataDir)
+  await copy(`${backup.copied}/.`, dataDir)
+  await power.start('postgres')
   await worksAgain(world, load)
   return `"${said}"; restored from the backup`
 }
@@ -46,32 +52,28 @@ export async function damagePage(machine: Machine, world: World, load: Load): Pr
  * Damages a stream. nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store
  * repairs it.
  */
-export async function damageStream(
-  machine: Machine,
-  world: World,
-  load: Load,
-  audit: () => Promise<unknown>,
-): Promise<string> {
+export async function damageStream(world: World, load: Load, audit: () => Promise<unknown>): Promise<string> {
   const { stack } = world
+  const power = world.power!
+  const storeDir = power.dirOf['nats-server']
   await stopServices(stack)
-  await machine.stop('nats-server')
-  flip(blockOf(machine.storeDir, 'COMMANDS'))
-  const noticed = await machine.start('nats-server', 15_000).then(
+  await power.stop('nats-server')
+  flip(blockOf(storeDir, 'COMMANDS'))
+  const noticed = await power.start('nats-server', 15_000).then(
     () =>
       audit().then(
         () => undefined,
         (error: Error) => error.message,
       ),
     () =>
-      `not ready after ${machine
-        .logOf('nats-server')
+      `not ready after ${readFileSync(join(stack.dir, 'logs/nats-server.log'), 'utf8')
         .match(/Starting restore for stream '.*'/g)
         ?.at(-1)}`,
   )
   expecting(noticed !== undefined, 'nothing notices the damaged message')
-  await machine.stop('nats-server')
-  rmSync(machine.storeDir, { recursive: true })
-  await machine.start('nats-server')
+  await power.stop('nats-server')
+  empty(storeDir)
+  await power.start('nats-server')
   await stack.provision()
   await worksAgain(world, load)
   return `${noticed}; provisioned an empty store`

@@ -1,17 +1,16 @@
 import { expecting, report, seconds, step } from '#infra/compose/smoke-test/report'
 import type { ProcessDeath } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
-import { passwordVariable } from '#infra/nats/server-environment'
 import { runCommand } from '#platform/command'
 import { serviceNames } from '#shared/messages/topic'
 import { endOfLoad } from '../failover/closing'
 import { type Load, startLoad } from '../failover/load'
 import { printOutcome } from '../prove/outcome'
 import { announcedIn, notedAsPublished, storedMessages } from '../world/audit/messages'
+import { stores } from '../world/drivers/power'
 import { openWorld, type World } from '../world/drivers/stack'
 import { entriesOf } from '../world/quiet'
 import { damagePage, damageStream } from './damage'
-import { type Machine, startMachine } from './machine'
 
 const cuts = 3
 /** Least number of pending payments at each cut. */
@@ -36,40 +35,32 @@ await runCommand(
 process.exit()
 
 async function powerCuts(): Promise<void> {
-  await using machine = await startMachine()
   const deaths: ProcessDeath[] = []
-  await using world = await openWorld('one', {
-    onDeath: (death) => void deaths.push(death),
-    own: {
-      DATABASE_URL: machine.adminUrl,
-      NATS_URL: machine.natsUrl,
-      ...Object.fromEntries(Object.entries(machine.passwords).map(([user, word]) => [passwordVariable(user), word])),
-    },
-  })
+  await using world = await openWorld('one', { disks: true, onDeath: (death) => void deaths.push(death) })
   const load = await startLoad(world)
   await step(
-    'a machine with its own disk',
+    'stores with disks of their own',
     async () => `a payment was credited after ${seconds(await load.nextCredited())}`,
     { vital: true },
   )
   for (let cut = 1; cut <= cuts; cut++)
-    await step(`power cut ${cut} of ${cuts}`, () => cutUnderLoad(machine, world, load), {
+    await step(`power cut ${cut} of ${cuts}`, () => cutUnderLoad(world, load), {
       vital: true,
     })
   await endOfLoad(world, load, deaths)
-  await step('a byte of a table changes', () => damagePage(machine, world, load))
-  await step('a byte of a stream changes', () => damageStream(machine, world, load, () => everyMessage(world)))
+  await step('a byte of a table changes', () => damagePage(world, load))
+  await step('a byte of a stream changes', () => damageStream(world, load, () => everyMessage(world)))
 }
 
-async function cutUnderLoad(machine: Machine, { stack }: World, load: Load): Promise<string> {
+async function cutUnderLoad({ stack, power }: World, load: Load): Promise<string> {
   const first = load.accepted().length
   await waitUntil('accepted requests', () => load.accepted().length >= first + loadMin, 120_000)
   for (const name of serviceNames) stack.process(name).kill('SIGSTOP')
-  await machine.cutPower()
+  await power!.cut(...stores)
   const promised = load.accepted()
   await Promise.all(serviceNames.map((name) => stack.process(name).stop('SIGKILL')))
   const startedAt = Date.now()
-  await machine.powerOn()
+  await power!.on(...stores)
   for (const name of serviceNames) stack.process(name).start()
   const reading = (person: Load['people'][number]) => waitUntil("a user's activity", () => entriesOf(person), 60_000)
   const known = new Set((await Promise.all(load.people.map(reading))).flat().map(({ id }) => id))

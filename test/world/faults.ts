@@ -6,6 +6,7 @@ import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
 import { about, signalAll, withChildren } from '../support/processes'
 import { operate } from '../support/stack'
+import { type Store, stores } from './drivers/power'
 import type { Topology, World } from './drivers/stack'
 import type { WorldDeed } from './record'
 
@@ -21,6 +22,7 @@ export const faultKinds = [
   'chain',
   'webhooks',
   'disk',
+  'power',
   'operator',
 ] as const
 
@@ -32,8 +34,8 @@ export type Fault = {
   /** Shortest and longest duration in ms. */
   readonly lastsMs: readonly [number, number]
   readonly begin: (world: World, chance: Random) => (() => void | Promise<void>) | Promise<() => void | Promise<void>>
-  /** Program without which the fault cannot be caused. */
-  readonly needs?: 'strace'
+  /** Something without which the fault cannot be caused: strace(1), or disks of the stores' own. */
+  readonly needs?: 'strace' | 'disks'
   /** Returns true once the target has recovered. It is polled, which measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
@@ -198,6 +200,20 @@ const diskFaults = [
   disk('postgres', 'is full', 'pwrite64,pwritev,fallocate', () => 'error=ENOSPC', [300, 2_000]),
 ]
 
+/** Cuts the power of a store. What it acknowledged must be on its disk, and is all that it starts with again. */
+const powerCut = (store: Store): Fault => ({
+  name: `the power of ${store} is cut`,
+  kind: 'power',
+  targets: [targetOf(store, 1)],
+  lastsMs: moment,
+  needs: 'disks',
+  begin: async ({ power }) => {
+    await power!.cut(store)
+    return () => power!.on(store)
+  },
+  isOver: isReady,
+})
+
 type SandboxFaults = { webhooks?: Record<string, unknown>; api?: Record<string, unknown> }
 
 const provider = (
@@ -352,6 +368,7 @@ export const faultsWith = (failpoints: Failpoints, topology: Topology = 'copies 
   ...providerFaults,
   ...chainFaults,
   ...diskFaults,
+  ...stores.map(powerCut),
   ...operatorFaults,
 ]
 

@@ -22,6 +22,7 @@ import type { Record } from '../record'
 import { openBalancer } from './balancer'
 import { ask } from './client'
 import type { Scene } from './play'
+import { openPower, type Power } from './power'
 import { owedIn, unfinishedIn } from './unfinished'
 import { openWire, type Wire } from './wire'
 
@@ -37,6 +38,8 @@ export type World = AsyncDisposable & {
   readonly outside: ExternalControls
   /** Connections to NATS and Postgres, if the topology has wires. */
   readonly wires: Partial<{ readonly nats: Wire; readonly postgres: Wire }>
+  /** Power of the stores, if they are on disks of their own. */
+  readonly power: Power | undefined
   readonly sql: Sql
   /** Targets of faults that an upgrade has stopped. */
   readonly retired: Set<string>
@@ -57,9 +60,12 @@ export type World = AsyncDisposable & {
 /** Settings for a few users who have more refused cash-outs in a minute than a deployment allows in a day. */
 const env = { ...quickChecks, payouts: { ...quickChecks.payouts, CASHOUT_REFUSED_DAY_MAX: '1000000' } }
 
-/** Opens a world. `changes.env` replaces its settings. */
-export async function openWorld(topology: Topology, changes: SuiteOptions = {}): Promise<World> {
-  const options = { env, ...changes }
+/** Opens a world. `changes.env` replaces its settings. With `disks`, the power of its stores can be cut. */
+export async function openWorld(
+  topology: Topology,
+  { disks = false, ...changes }: SuiteOptions & { readonly disks?: boolean } = {},
+): Promise<World> {
+  const options = { env, durable: disks, ...changes }
   const ends = new AsyncDisposableStack()
   try {
     const wires: { nats?: Wire; postgres?: Wire } = {}
@@ -74,6 +80,7 @@ export async function openWorld(topology: Topology, changes: SuiteOptions = {}):
         : ends.use(await openCopies(topology === 'copies' ? options : { wire: wired, ...options }))
     const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
     ends.defer(() => sql.end({ timeout: 1 }))
+    const power = disks ? ends.use(await openPower(stack, sql)) : undefined
     const operator = ends.use(openOperator(accessOf(stack.info)))
     const outside = outsideOf(info)
     const reached = { info, dir: stack.dir, adminUrl: stack.adminUrl }
@@ -99,6 +106,7 @@ export async function openWorld(topology: Topology, changes: SuiteOptions = {}):
       stack,
       outside,
       wires,
+      power,
       sql,
       retired: new Set(),
       treasury: place.treasury,

@@ -8,12 +8,13 @@ import { deployWallet, walletSigner } from '../../support/contract-wallets'
 import { quickChecks } from '../../support/settings'
 import { audit } from '../audit/audit'
 import { searchedIn } from '../audit/leaks'
+import { canMakeDisks } from '../drivers/disk'
 import { checkedOut } from '../drivers/older'
 import { endPending, play, type Scene } from '../drivers/play'
 import { chanceOf, keyOf, openWorld, type World } from '../drivers/stack'
 import type { Entry } from '../evidence'
 import { afterCredit, type Fate, fates } from '../fates'
-import { faultsWith, targetOf } from '../faults'
+import { type Fault, faultsWith, targetOf } from '../faults'
 import type { Options } from '../options'
 import { type Habit, habits, topup, weighted } from '../people'
 import { quietly } from '../quiet'
@@ -53,10 +54,12 @@ const env = {
 export async function runCampaign(options: Options, say: (line: string) => void): Promise<Report> {
   const { seed, minutes, people: count } = options
   const lives = livesWith(options.flows)
+  const faults = possibleFaults(options, say)
   using older = options.upgradeFrom ? checkedOut(options.upgradeFrom) : undefined
   await using world = await openWorld(options.topology, {
     proxied: seed % 2 === 0 ? 'and directly' : true,
     terms: { minCycleSeconds: 5 },
+    disks: faults.some(({ needs }) => needs === 'disks'),
     env,
     ...(older ? { codeDir: (copy: number) => (copy === 1 ? older.dir : undefined) } : {}),
   })
@@ -79,13 +82,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
     live(scene, isContract ? lives.filter(({ habit }) => habit.byContracts) : lives, restMs),
   )
   living.push(lateTakers(join, count, lateFatesWith(options.flows), stop.signal))
-  const faults = faultsWith(new Map(serviceNames.map((name) => [name, boundariesOf(name)])), options.topology).filter(
-    ({ name }) => isChosen(name, options.faults),
-  )
-  if (faults.length === 0) throw new Error(`--faults matches no fault: ${options.faults.join(', ')}`)
-  const possible = faults.filter(({ needs }) => !needs || Bun.which(needs))
-  if (possible.length < faults.length) say('without strace, no fault of the disk')
-  const trouble = makeTrouble(world, possible, chanceOf(seed, -1), stop.signal)
+  const trouble = makeTrouble(world, faults, chanceOf(seed, -1), stop.signal)
   const upgrade = older ? replaceOlder(world, minutes, stop.signal) : undefined
   await pause(minutes * 60_000, stop.signal)
   stop.abort()
@@ -109,6 +106,18 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const evidence = await evidenceOf(judged.entries, everybody)
   const verdict = audit(evidence)
   return { options, record, happened, verdict, quietMs, last: judged.last, searched: searchedIn(evidence.written) }
+}
+
+/** Returns the chosen faults that this machine can cause. */
+function possibleFaults({ faults: words, topology }: Options, say: (line: string) => void): readonly Fault[] {
+  const all = faultsWith(new Map(serviceNames.map((name) => [name, boundariesOf(name)])), topology)
+  const chosen = all.filter(({ name }) => isChosen(name, words))
+  if (chosen.length === 0) throw new Error(`--faults matches no fault: ${words.join(', ')}`)
+  const here = { strace: Bun.which('strace') !== null, disks: canMakeDisks() }
+  const lacking = new Set(chosen.flatMap(({ needs }) => (needs && !here[needs] ? [needs] : [])))
+  if (lacking.has('strace')) say('without strace, no fault of the disk')
+  if (lacking.has('disks')) say('without root and loop devices, no power cut')
+  return chosen.filter(({ needs }) => !needs || here[needs])
 }
 
 async function newPerson(world: World, seed: number, index: number, isContract: boolean): Promise<Person> {

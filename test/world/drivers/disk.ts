@@ -1,43 +1,48 @@
 import { dlopen, ptr } from 'bun:ffi'
-import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { asRoot } from '#infra/local/folders'
 
-/** An ext4 image on a loop device, mounted at `dir`. */
+/** An ext4 image on a loop device, mounted over a folder. Its disposal unmounts it once no process uses it. */
 export type Disk = Disposable & {
-  readonly dir: string
-  readonly sync: () => void
   /** Shuts the file system down without writing anything in memory, not even the journal. */
   readonly cut: () => void
-  /** Unmounts the disk once no process uses it. */
-  readonly abandon: () => void
-  /** Mounts the disk again, which replays the journal. */
+  /** Mounts the disk again, which replays the journal. No process may use it. */
   readonly mountAgain: () => void
 }
+
+/** Returns true if this machine and user can make disks. */
+export const canMakeDisks = (): boolean => asRoot && Bun.which('mkfs.ext4') !== null && existsSync('/dev/loop-control')
 
 const sizeBytes = 4 * 1024 ** 3
 /** Request and flag from Linux's fs/ext4/ext4.h: `_IOR('X', 125, __u32)` and `EXT4_GOING_FLAGS_NOLOGFLUSH`. */
 const shutdownRequest = 0x8004587dn
 const withoutFlush = 2
 
-/** Makes a disk, which needs root and loop devices. */
-export function makeDisk(work: string): Disk {
-  const [image, dir] = [`${work}/disk.img`, `${work}/disk`]
+/** Moves a folder that no process uses to a disk of its own, on which all of it is synced. `image` is the disk's file. */
+export function moveToDisk(dir: string, image: string): Disk {
+  const mount = (at: string) => run('mount', '-o', 'loop', image, at)
+  const fresh = `${image}.new`
   writeFileSync(image, '')
   truncateSync(image, sizeBytes)
-  mkdirSync(dir)
   run('mkfs.ext4', '-q', image)
-  const mount = () => run('mount', '-o', 'loop', image, dir)
-  const unmount = () => run('umount', dir)
-  mount()
+  mkdirSync(fresh)
+  mount(fresh)
+  try {
+    run('cp', '-a', `${dir}/.`, fresh)
+  } finally {
+    run('umount', fresh) // This syncs it.
+  }
+  mount(dir)
   return {
-    dir,
-    sync: () => run('sync', '-f', dir),
     cut: () => shutDown(dir),
-    abandon: () => run('umount', '--lazy', dir),
     mountAgain: () => {
-      unmount()
-      mount()
+      run('umount', dir)
+      mount(dir)
     },
-    [Symbol.dispose]: unmount,
+    [Symbol.dispose]: () => {
+      run('umount', '--lazy', dir)
+      rmSync(image)
+    },
   }
 }
 
