@@ -18,7 +18,7 @@ export type Unfinished = {
 /** Facts of the services' database. They prove no outcome: they name unfinished rows, lost messages and differences. */
 export type DatabaseFacts = {
   readonly unfinished: readonly Unfinished[]
-  /** AUSD (10⁻⁶) that each wallet owes for reversed payments, by the services' rows. */
+  /** AUSD (10⁻⁶) that each wallet owes for reversed payments by the services' rows; negative if it repaid more than was lost. */
   readonly owed: ReadonlyMap<string, bigint>
   /** Rows of outboxes that are marked published, and the messages in the streams. */
   readonly published: readonly Noted[]

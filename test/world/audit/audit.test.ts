@@ -229,6 +229,13 @@ const revoke = (world: World, micro = 3n, atMs = paidAtMs + 1_000) => {
   world.said.set(hash(5), [{ name: 'TopUpRevoked', amountMicro: micro, ref }])
   world.treasuryMicro += micro
 }
+/** Adds a payment that gave nothing, because it repaid the loss of the first, whose money came back later. */
+const repaidForUndone = (world: World) => {
+  Object.assign(payment(world), { requires: { money: 'undone' } })
+  const answer = { id: 'pay_2', ausdMicro: 3n, fiatMinor: 50_000n }
+  world.deeds.push({ ...payment(world), requires: { money: 'kept' }, answer })
+  world.entries.push({ id: 'pay_2', kind: 'topup', status: 'credited', wallet: ana })
+}
 /** Makes the payment a settlement that was paid another way. */
 const settled = (world: World, pays: PaymentPlan['pays'], captured: number, repaid: bigint) => {
   Object.assign(payment(world), { kind: 'settlement', plan: settlement({ pays }) })
@@ -570,6 +577,28 @@ describe('the audit finds', () => {
       /owes 3 for a reversal and the services recorded 2/,
     ],
     [
+      'a loss that was undone, for which the services recorded less than a later payment lost to it',
+      (w) => {
+        repaidForUndone(w)
+        w.owed = -2n
+      },
+      /owes -3 for a reversal and the services recorded -2: pay_2/,
+    ],
+    [
+      'a loss that was repaid and lost again, and of which the services recorded nothing',
+      (w) => {
+        w.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+        Object.assign(payment(w), { requires: { money: 'gone', cameBack: true } })
+        freeze(w, paidAtMs + 1_000)
+      },
+      /owes 3 for a reversal and the services recorded 0/,
+    ],
+    [
+      'a loss that the services recorded and that never was',
+      (w) => void Object.assign(w, { owed: 1n }),
+      /owes 0 for a reversal and the services recorded 1/,
+    ],
+    [
       'a cash-out of which a part was returned',
       (w) => {
         entry(w, 'out_1').status = 'returned'
@@ -637,6 +666,13 @@ describe('the audit accepts', () => {
         w.calms = [calm(0, actsWithinMs - 1), calm(300_000, actsWithinMs)]
         entry(w, 'pay_1').status = 'review'
         freeze(w, paidAtMs + 310_000)
+      },
+    ],
+    [
+      'a loss that was undone after a later payment had repaid it',
+      (w) => {
+        repaidForUndone(w)
+        w.owed = -3n
       },
     ],
     ['a dispute that was dropped before the services had to know', (w) => doubtful(w, { toMs: knownAtMs - 1 })],

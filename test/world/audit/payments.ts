@@ -215,15 +215,13 @@ type Loss = {
   lost: { id: string; words: string; micro: bigint }[]
   kept: { words: string; micro: bigint }[]
   late: { words: string; micro: bigint }[]
-  /** Payments whose money came back, with the most that may have been recovered before. */
-  undone: { id: string; words: string; micro: bigint }[]
+  /** Payments whose money came back. */
+  undone: string[]
 }
 
-/** Records a loss that proved to be none, whose recovery an operator gives back. */
+/** Records a payment whose loss proved to be none. An operator gives back what was recovered for it. */
 function noteUndone({ id, deed, losses, state }: Shown): void {
-  if (!deed?.answer || !cameBack(deed)) return
-  const micro = 2n * deed.answer.ausdMicro
-  lossOf(losses, state.wallet).undone.push({ id, words: id, micro })
+  if (deed && cameBack(deed)) lossOf(losses, state.wallet).undone.push(id)
 }
 
 function noteLoss(losses: Losses, { wallet }: Entry, lost: Loss['lost'][number]): void {
@@ -236,18 +234,23 @@ function lossOf(losses: Losses, wallet: string): Loss {
   return known
 }
 
-/** Checks that recoveries do not exceed losses, and that an open loss is recorded and freezes its wallet. */
+/**
+ * Checks that what a wallet lacks after losses and recoveries is what the services recorded, and that an open loss freezes it.
+ * A wallet may have repaid more than was lost only if a loss was undone.
+ */
 function judgeLosses(losses: Losses, chain: ChainFacts, owed: ReadonlyMap<string, bigint>, ledger: Ledger): void {
   const total = (all: readonly { micro: bigint }[]) => sum(all.map(({ micro }) => micro))
+  for (const wallet of owed.keys()) lossOf(losses, wallet)
   for (const [wallet, { lost, kept, late, undone }] of losses) {
     const lackMicro = total(lost) - total(kept)
     const words = [...lost, ...kept].map((one) => one.words).join('; ')
     const owedMicro = owed.get(wallet) ?? 0n
-    // After a late payment, or a loss that was undone, the audit cannot tell how much of it was a recovery.
-    if (lackMicro > 0n && owedMicro !== lackMicro && late.length + undone.length === 0)
+    // A late payment may have repaid a loss with any part of what it lacks.
+    const isRecorded = owedMicro <= lackMicro && owedMicro >= lackMicro - total(late)
+    if (!isRecorded && (lackMicro >= 0n || undone.length > 0))
       ledger.find(`${wallet} owes ${lackMicro} for a reversal and the services recorded ${owedMicro}: ${words}`)
-    if (lackMicro < 0n && -lackMicro <= total(undone))
-      for (const { id } of undone) ledger.wait(id, `${id}: ${-lackMicro} was repaid for a loss that was undone`)
+    if (lackMicro < 0n && undone.length > 0)
+      for (const id of undone) ledger.wait(id, `${id}: ${-lackMicro} was repaid for a loss that was undone`)
     else if (lackMicro < 0n) ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)
     else if (lackMicro > total(late) && !isFrozen(chain, wallet))
       ledger.find(`${wallet} owes ${lackMicro} for a reversal and is not frozen: ${words}`)

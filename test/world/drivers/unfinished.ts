@@ -24,10 +24,10 @@ export const unfinishedIn = (sql: Sql): Promise<Unfinished[]> =>
       union all select subject, id, created_at, published_at from chain_relayer.outbox
     ) as outbox where published_at is null`
 
-/** Returns the AUSD (10⁻⁶) that each wallet owes for reversed payments. */
+/** Returns the AUSD (10⁻⁶) that each wallet owes for reversed payments; negative if it repaid more than was lost in the end. */
 export async function owedIn(sql: Sql): Promise<ReadonlyMap<string, bigint>> {
   const rows = await sql<{ wallet: string; micro: string }[]>`
-    select wallet, sum(greatest(lost_micro - made_good_micro, 0))::text as micro from payments.reversals
+    select wallet, sum(lost_micro - made_good_micro)::text as micro from payments.reversals
     where cleared_at is null group by wallet`
   return new Map(rows.map(({ wallet, micro }) => [wallet, BigInt(micro)]))
 }
