@@ -4,6 +4,7 @@ import { settlementLifecycle, topupLifecycle } from '../../services/payments/pay
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
 import { fatesToSee } from './world/befall'
 import { faultSights } from './world/faults'
+import { plansToSee } from './world/people'
 
 // These events must occur in a run, which otherwise could pass without testing anything.
 
@@ -105,7 +106,7 @@ export const steps: readonly string[] = [
   ...edges('operation', operationLifecycle),
 ]
 
-export const wanted: readonly string[] = [...moments, ...fatesToSee, ...faultSights, ...steps].filter(
+export const wanted: readonly string[] = [...moments, ...plansToSee, ...fatesToSee, ...faultSights, ...steps].filter(
   (sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)),
 )
 

@@ -13,6 +13,14 @@ export const bank = {
 /** Accounts at the sandbox's bank: it refuses a transfer to the first, reverses one to the second, and never ends one to the third. */
 export const [refusedAccount, reversedAccount, pendingAccount] = ['999999', '654321', '141414']
 
+/** Accounts for which the provider refuses orders, always or often, once `refusals` are set. */
+export const [blockedAccount, moodyAccount] = ['700001', '700002']
+/** Bodies of the sandbox's control `accounts`. */
+export const refusals = [
+  { channel_code: bank.channelCode, account_number: blockedAccount, refuses: 1 },
+  { channel_code: bank.channelCode, account_number: moodyAccount, refuses: 0.6 },
+] as const
+
 export async function cashoutBody(
   stack: RunningStack,
   person: Person,

@@ -1,4 +1,4 @@
-import { bank, pendingAccount, refusedAccount, reversedAccount } from '../support/requests'
+import { bank, blockedAccount, pendingAccount, refusedAccount, reversedAccount } from '../support/requests'
 import type { Plan } from './people'
 
 // External events, as data. A public report becomes one row here: its events, and the outcome that they require.
@@ -62,10 +62,17 @@ const announced: Event = { open: 'dispute' }
 const pending = { status: 'PENDING' }
 
 const isPaidAsAgreed = (plan: Plan) =>
-  (plan.kind === 'topup' || plan.kind === 'settlement') && plan.pays === 'in time' && plan.drawAgainMicro === 0n
+  (plan.kind === 'topup' || plan.kind === 'settlement') &&
+  plan.pays === 'in time' &&
+  !plan.isUnknown &&
+  plan.drawAgainMicro === 0n
 const isPaidWrong = (plan: Plan) => plan.kind === 'topup' && plan.pays === 'too little'
 const isCashoutTo = (accountNumber: string) => (plan: Plan) =>
-  plan.kind === 'cashout' && plan.requests === 1 && plan.cancels === 'never' && plan.accountNumber === accountNumber
+  plan.kind === 'cashout' &&
+  plan.requests === 1 &&
+  plan.cancels === 'never' &&
+  plan.meanwhile === 'nothing' &&
+  plan.accountNumber === accountNumber
 const isLate = isCashoutTo(pendingAccount)
 
 const onPayments = (name: string, weight: number, events: readonly Event[], requires: Outcome): Fate => ({
@@ -279,16 +286,17 @@ export function endsOf(plan: Plan, { requires }: Pick<Fate, 'requires'>): readon
     case 'topup':
     case 'settlement': {
       const whole = paidEnds[plan.kind]
-      if (plan.pays === 'never') return ['expired', 'awaiting_payment']
+      if (plan.pays === 'never' || plan.pays === 'what was replaced') return ['expired', 'awaiting_payment']
+      if (plan.isUnknown) return ['review']
       // Money of a cancelled checkout is held to the limits anew.
       if (plan.pays.endsWith('cancelling')) return [whole, 'review']
-      if (plan.pays === 'too little') return [plan.kind === 'topup' ? 'review' : whole]
+      if (plan.pays.endsWith('too little')) return [plan.kind === 'topup' ? 'review' : whole]
       if (plan.pays === 'too much' || plan.pays === 'twice') return ['review']
       if (requires.money === 'gone') return ['revoked', 'refunded', 'review']
       return requires.money === 'kept' ? [whole] : [whole, 'review']
     }
     case 'cashout': {
-      const isRefused = [refusedAccount, reversedAccount].includes(plan.accountNumber)
+      const isRefused = [refusedAccount, reversedAccount, blockedAccount].includes(plan.accountNumber)
       // The provider may refuse any payout. That its AUSD is returned exactly then is a rule of its own.
       const ends = isRefused ? ['returned'] : ['paid', 'returned']
       return plan.cancels === 'never' && plan.requests === 1 ? ends : [...ends, 'failed']

@@ -1,5 +1,12 @@
 import type { Random } from '#infra/sandbox/random'
-import { bank, pendingAccount, refusedAccount, reversedAccount } from '../support/requests'
+import {
+  bank,
+  blockedAccount,
+  moodyAccount,
+  pendingAccount,
+  refusedAccount,
+  reversedAccount,
+} from '../support/requests'
 
 // The only generator of users. A plan is data: a driver plays it, and the audit derives its required outcome.
 
@@ -25,9 +32,14 @@ export type PaymentPlan = {
     | 'never'
     | 'too little'
     | 'too much'
+    | 'late and too little'
     | 'twice'
     | 'while cancelling'
     | 'after cancelling'
+    /** Pays the first of two settlements, after the second replaced it. */
+    | 'what was replaced'
+  /** True if the payer's bank does not know them, which the provider tells of virtual accounts. */
+  readonly isUnknown: boolean
 }
 
 export type CashoutPlan = {
@@ -39,6 +51,8 @@ export type CashoutPlan = {
   readonly requests: 1 | 2
   /** When the user cancels the authorization on the chain, so that either transaction may come first. */
   readonly cancels: 'never' | 'during the request' | 'after the request'
+  /** What happens on the chain after the request: another submits the signed transfer, or the user spends as much elsewhere. */
+  readonly meanwhile: 'nothing' | 'submitted' | 'spent'
 }
 
 export type SendPlan = { readonly kind: 'send'; readonly valueMicro: bigint }
@@ -74,6 +88,7 @@ export const topup = (change: Partial<PaymentPlan> = {}): PaymentPlan => ({
   drawMicro: 0n,
   drawAgainMicro: 0n,
   pays: 'in time',
+  isUnknown: false,
   ...change,
 })
 
@@ -87,6 +102,14 @@ export const cashout = (change: Partial<CashoutPlan> = {}): CashoutPlan => ({
   accountNumber: bank.accountNumber,
   requests: 1,
   cancels: 'never',
+  meanwhile: 'nothing',
+  ...change,
+})
+
+export const verification = (change: Partial<VerificationPlan> = {}): VerificationPlan => ({
+  kind: 'verification',
+  begins: false,
+  dripWei: 0n,
   ...change,
 })
 
@@ -100,6 +123,15 @@ const settles =
   (change: Partial<PaymentPlan>): Habit['plan'] =>
   (chance) =>
     settlement({ drawMicro: 200_000n + BigInt(chance.belowMs(300_000)), ...change })
+/** Pays by a virtual account, in time or late. */
+const byUnknown =
+  (pays: (change: Partial<PaymentPlan>) => Habit['plan']): Habit['plan'] =>
+  (chance) =>
+    pays({
+      channel: 'BCA_VIRTUAL_ACCOUNT',
+      isUnknown: true,
+      pays: chance.belowMs(2) === 0 ? 'in time' : 'late',
+    })(chance)
 const cashes =
   (change: Partial<CashoutPlan>): Habit['plan'] =>
   (chance) =>
@@ -119,10 +151,14 @@ export const habits: readonly Habit[] = [
   habit('top-up by virtual account', 1, tops({ channel: 'BCA_VIRTUAL_ACCOUNT' })),
   habit('top-up by card', 9, tops({ channel: 'CARDS' })),
   habit('top-up in ringgit by card', 2, tops({ country: 'MY', channel: 'CARDS' })),
+  habit('top-up by e-wallet', 1, tops({ channel: 'DANA' })),
+  habit('top-up by a channel that nobody knows', 0.5, tops({ channel: 'NOVELPAY' })),
+  habit('top-up by a payer whom the bank does not know', 0.5, byUnknown(tops)),
   habit('top-up declined', 1, tops({ pays: 'never' })),
   habit('top-up paid late', 1, tops({ pays: 'late' })),
   habit('top-up paid too little', 0.5, tops({ pays: 'too little' })),
   habit('top-up paid too much', 0.5, tops({ pays: 'too much' })),
+  habit('top-up paid late and too little', 0.3, tops({ pays: 'late and too little' })),
   habit('top-up paid twice', 0.5, tops({ pays: 'twice' })),
   habit('top-up paid while it is cancelled', 0.5, tops({ pays: 'while cancelling' })),
   habit('top-up paid after it was cancelled', 0.5, tops({ pays: 'after cancelling' })),
@@ -130,11 +166,25 @@ export const habits: readonly Habit[] = [
   habit('settlement paid while it is cancelled', 0.3, settles({ pays: 'while cancelling' })),
   habit('settlement by virtual account', 2, settles({})),
   habit('settlement by card', 4, settles({ channel: 'CARDS' })),
+  habit('settlement declined', 0.5, settles({ pays: 'never' })),
+  habit('settlement paid late', 0.7, settles({ pays: 'late' })),
+  habit('settlement paid too little', 0.3, settles({ pays: 'too little' })),
+  habit('settlement by a payer whom the bank does not know', 0.5, byUnknown(settles)),
+  habit('settlement that replaces another', 0.4, settles({ drawAgainMicro: 300_000n })),
+  habit(
+    'settlement paid after another replaced it',
+    0.4,
+    settles({ drawAgainMicro: 300_000n, pays: 'what was replaced' }),
+  ),
   habit('settlement paid too much', 0.5, settles({ pays: 'too much' })),
   habit('cash-out', 4, cashes({}), true),
   habit('cash-out to an account that the bank refuses', 1, cashes({ accountNumber: refusedAccount }), true),
   habit('cash-out to an account that the bank reverses', 1, cashes({ accountNumber: reversedAccount })),
   habit('cash-out to a bank that is late', 1, cashes({ accountNumber: pendingAccount }), true),
+  habit('cash-out to an account that the provider refuses', 1, cashes({ accountNumber: blockedAccount })),
+  habit('cash-out to an account that the provider often refuses', 1, cashes({ accountNumber: moodyAccount })),
+  habit('cash-out whose transfer another submits', 1, cashes({ meanwhile: 'submitted' })),
+  habit('cash-out of a user who spends as much elsewhere', 1, cashes({ meanwhile: 'spent' })),
   habit('cash-out asked for twice', 1, cashes({ requests: 2 })),
   habit('cash-out cancelled during its request', 0.5, cashes({ cancels: 'during the request' })),
   habit('cash-out cancelled after its request', 0.5, cashes({ cancels: 'after the request' })),

@@ -1,5 +1,6 @@
 import { currencyOf } from '#infra/sandbox/account'
 import { majorFromMinor } from '#infra/sandbox/money'
+import { openRandom } from '#infra/sandbox/random'
 import type { Payment, PaymentSession } from '#infra/sandbox/records'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { idFor, messageIdFor, uuidFor } from '#shared/ids'
@@ -7,30 +8,34 @@ import { CheckoutCancel, SettlementCreate, TopupCreate } from '#shared/messages/
 import { CashoutCreate } from '#shared/messages/payouts'
 import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
 import type { Question } from '#shared/messages/topic'
-import { bank, pendingAccount } from '#test/support/requests'
-import { cashout } from '#test/world/people'
+import { bank, moodyAccount, refusals } from '#test/support/requests'
+import {
+  type CashoutPlan,
+  type Habit,
+  habits,
+  type PaymentPlan,
+  pairOf,
+  verification,
+  weighted,
+} from '#test/world/people'
 import type { Transfer } from '../chain/calls'
 import { befall, befallCashout } from './befall'
 import { sessionOf } from './charges'
 import { chance, oneOf, pick } from './choices'
+import { randomIn } from './provider'
 import type { Copy, Surroundings } from './services'
 import type { Wallet } from './wallets'
 
-/** Channel codes by country; no country has the unknown one. */
-const codes = {
-  ID: { qr: 'QRIS', bank: 'MANDIRI_VIRTUAL_ACCOUNT', card: 'CARDS', ewallet: 'DANA', unknown: 'NOVELPAY' },
-  MY: { qr: 'DUITNOW_PAY', bank: 'MAYB2U_FPX', card: 'CARDS', ewallet: 'TOUCHNGO', unknown: 'NOVELPAY' },
-} as const
+// Plays the plans of the world of proof in virtual time. Each rest is drawn, so that every order of two steps occurs.
 
-/** Bank accounts by what becomes of a payout to them. */
-const accountNumbers = {
-  pays: '12345678',
-  fails: '123456',
-  reverses: '654321',
-  refuses: '700001',
-  moody: '700002',
-  late: pendingAccount,
-} as const
+const isPlayed = ({ plan }: Habit): boolean => plan(openRandom()).kind !== 'send'
+/** Sends are requests to the gateway, which is no part of the simulation. Its order about a verification is. */
+const played: readonly Habit[] = [
+  ...habits.filter(isPlayed),
+  { name: 'verification', weight: 3, byContracts: true, plan: () => verification() },
+]
+const sightOf = ({ name }: Habit): string => `plan: ${name}`
+export const plansToSee: readonly string[] = played.map(sightOf)
 
 export class People {
   pending = 0
@@ -42,24 +47,22 @@ export class People {
     private readonly beginMs: number,
     private readonly copiesOf: (service: string) => readonly Copy[],
   ) {
-    const { control } = around.provider
-    const refuse = (account_number: string, refuses: number) =>
-      control('accounts', { channel_code: 'ID_BCA', account_number, refuses })
-    refuse(accountNumbers.refuses, 1)
-    refuse(accountNumbers.moody, 0.6)
+    for (const refusal of refusals) around.provider.control('accounts', refusal)
   }
 
   begin(flow: number): void {
-    const { choices } = this.around.world
+    const { world } = this.around
     const wallet = this.wallets[flow % this.wallets.length]!
-    const startMs = oneOf(choices, this.beginMs)
-    const kind = oneOf(choices, 100)
-    if (kind < 1) return
+    const startMs = oneOf(world.choices, this.beginMs)
+    const random = randomIn(world)
+    const habit = weighted(played, random)
+    const plan = habit.plan(random)
     this.#later(startMs, () => {
-      if (kind < 52) this.#topup(wallet)
-      else if (kind < 65) this.#settlement(wallet)
-      else if (kind < 92) this.#cashout(wallet, Math.floor(flow / this.wallets.length))
-      else this.#identity(wallet)
+      world.saw(sightOf(habit))
+      if (plan.kind === 'topup') this.#topup(wallet, plan)
+      else if (plan.kind === 'settlement') this.#settlement(wallet, plan)
+      else if (plan.kind === 'cashout') this.#cashout(wallet, plan, Math.floor(flow / this.wallets.length))
+      else if (plan.kind === 'verification') this.#identity(wallet)
     })
   }
 
@@ -110,98 +113,126 @@ export class People {
     attempt(0)
   }
 
-  #topup(wallet: Wallet): void {
-    const { world, pricing } = this.around
-    const pair = pick(world.choices, ['USD/IDR', 'USD/IDR', 'USD/MYR'])
-    const method = pick(world.choices, ['qr', 'bank', 'card'] as const)
-    const amount = pair === 'USD/MYR' ? '5000' : '160000'
-    const quoteId = pricing.quote(pair)
-    const request = { wallet: wallet.address, amount, method, quoteId }
+  #topup(wallet: Wallet, plan: PaymentPlan): void {
+    const { pricing } = this.around
+    const quoteId = pricing.quote(pairOf[plan.country])
+    const method = plan.channel === 'CARDS' ? 'card' : 'qr'
+    const request = { wallet: wallet.address, amount: String(plan.amountMinor), method, quoteId }
     let isOpen = false
     this.#ask(TopupCreate, request, ({ ok }) => {
       isOpen = true
-      if (!ok) return
-      this.#visit(ok.paymentId!, method)
-      this.#changeMind('topup', wallet, ok.paymentId!)
+      if (ok) this.#visit(wallet, ok.paymentId!, plan)
     })
     // The response was lost, but the user pays anyway.
     this.#later(1_200, () => {
-      if (!isOpen) this.#visit(idFor('payment', quoteId), method)
+      if (!isOpen) this.#visit(wallet, idFor('payment', quoteId), plan)
     })
   }
 
-  #settlement(wallet: Wallet): void {
-    const { world, pricing, drawn } = this.around
-    drawn.set(wallet.address, (drawn.get(wallet.address) ?? 0n) + 4_000_000n)
-    const open = (again: boolean) => {
-      const request = { wallet: wallet.address, quoteId: pricing.quote('USD/IDR') }
-      this.#ask(SettlementCreate, request, ({ ok }) => {
-        if (!ok) return
-        this.#visit(ok.paymentId!, pick(world.choices, ['qr', 'card', 'bank'] as const))
-        this.#changeMind('settlement', wallet, ok.paymentId!)
-        if (again && chance(world.choices, 500)) {
-          world.saw('a second settlement was opened while one was open')
-          this.#later(oneOf(world.choices, 6_000), () => open(false))
-        }
-      })
+  #settlement(wallet: Wallet, plan: PaymentPlan): void {
+    const { world, pricing } = this.around
+    const open = (onOpened: (paymentId: string) => void) => {
+      const request = { wallet: wallet.address, quoteId: pricing.quote(pairOf[plan.country]) }
+      this.#ask(SettlementCreate, request, ({ ok }) => ok && onOpened(ok.paymentId!))
     }
-    open(true)
+    this.#draw(wallet, plan.drawMicro)
+    open((first) => {
+      if (plan.drawAgainMicro === 0n) {
+        this.#visit(wallet, first, plan)
+        return
+      }
+      const again = () => {
+        world.saw('a second settlement was opened while one was open')
+        this.#draw(wallet, plan.drawAgainMicro)
+        open((second) => {
+          if (plan.pays === 'what was replaced') this.#visit(wallet, first, { ...plan, pays: 'in time' })
+          else this.#visit(wallet, second, plan)
+        })
+      }
+      this.#later(oneOf(world.choices, 6_000), again)
+    })
   }
 
-  #visit(paymentId: string, method: 'qr' | 'bank' | 'card'): void {
+  #draw({ address }: Wallet, micro: bigint): void {
+    const { drawn } = this.around
+    drawn.set(address, (drawn.get(address) ?? 0n) + micro)
+  }
+
+  /** Pays a checkout by the plan, if its session is there. */
+  #visit(wallet: Wallet, paymentId: string, plan: PaymentPlan): void {
     const { world, provider } = this.around
     const { choices } = world
     const session = sessionOf(provider.book, paymentId)
     if (!session) return
-    const whim = oneOf(choices, 100)
-    const channel = pick(choices, [method, method, method, 'ewallet', 'unknown'] as const)
-    const inTimeMs = oneOf(choices, 15_000)
-    const pay = (after: number, amountMinor = session.amountMinor) =>
+    const { amountMinor } = session
+    const pay = (after: number, minor = amountMinor) =>
       this.#later(after, () => {
         if (this.#isUnclear(session)) return
-        const paid = this.#pay(session, codes[session.account][channel], amountMinor)
+        const paid = this.#pay(session, plan, minor)
         befall(this.around, paid, (ms, act) => this.#later(ms, act))
       })
-    const wrongMinor = session.amountMinor + (oneOf(choices, 2) === 0 ? 7n : -7n)
-    if (whim < 66) pay(inTimeMs)
-    else if (whim < 76) {
-      const isWrong = whim === 75
-      pay(41_000 + oneOf(choices, 15_000), isWrong ? wrongMinor : session.amountMinor)
-      if (whim < 70) this.#rateMoves(session)
-    } else if (whim < 84) {
-      pay(inTimeMs)
-      pay(inTimeMs + pick(choices, [0, 20_000, 45_000]) + oneOf(choices, 3_000))
-    } else if (whim < 88) pay(inTimeMs, wrongMinor)
-    // The other users never pay.
+    const inTimeMs = oneOf(choices, 15_000)
+    const lateMs = 41_000 + oneOf(choices, 15_000)
+    switch (plan.pays) {
+      case 'in time':
+        pay(inTimeMs)
+        break
+      case 'late':
+        if (chance(choices, 500)) this.#rateMoves(session)
+        pay(lateMs)
+        break
+      case 'never':
+        break
+      case 'too little':
+        pay(inTimeMs, (amountMinor * 4n) / 5n)
+        break
+      case 'too much':
+        pay(inTimeMs, amountMinor + 1n)
+        break
+      case 'late and too little':
+        pay(lateMs, (amountMinor * 4n) / 5n)
+        break
+      case 'twice':
+        pay(inTimeMs)
+        pay(inTimeMs + pick(choices, [0, 20_000, 45_000]) + oneOf(choices, 3_000))
+        break
+      case 'while cancelling':
+        this.#later(inTimeMs, () => this.#cancel(wallet, plan.kind, paymentId))
+        pay(Math.max(0, inTimeMs - 200 + oneOf(choices, 1_000)))
+        break
+      case 'after cancelling': {
+        const payLater = () => pay(oneOf(choices, 15_000))
+        this.#later(inTimeMs, () => this.#cancel(wallet, plan.kind, paymentId, payLater))
+        break
+      }
+      case 'what was replaced':
+        throw new Error('only a settlement is replaced')
+    }
   }
 
   /** Pays a checkout; a displayed code stays payable after expiry, and after a payment. */
-  #pay({ id, account, amountMinor: askedMinor }: PaymentSession, code: string, amountMinor: bigint): Payment {
+  #pay(session: PaymentSession, { channel, isUnknown }: PaymentPlan, amountMinor: bigint): Payment {
     const { world, provider } = this.around
+    const { id, account, amountMinor: askedMinor } = session
     const { status } = provider.book.get('sessions', id)!
     if (provider.book.find('payments', ({ sessionId }) => sessionId === id)) world.saw('a checkout was paid twice')
     if (status === 'EXPIRED' || status === 'CANCELED') world.saw('an expired checkout was paid')
     if (amountMinor !== askedMinor) world.saw('a checkout was paid with another amount')
-    const amount = majorFromMinor(amountMinor, currencyOf[account])
-    // A merchant of virtual assets must not count the money of a payer whom the bank does not know.
-    const isUnknown = code === codes.ID.bank && chance(world.choices, 300)
     if (isUnknown) world.saw('a payer was not verified')
-    const asked = { channel_code: code, amount, force: true, ...(isUnknown && { sender: 'UNKNOWN' }) }
+    const amount = majorFromMinor(amountMinor, currencyOf[account])
+    const asked = { channel_code: channel, amount, force: true, ...(isUnknown && { sender: 'UNKNOWN' }) }
     const { payment_id: paymentId } = provider.control(`sessions/${id}/pay`, asked)
-    world.tell(`${id} is paid by ${code}: ${paymentId}`)
+    world.tell(`${id} is paid by ${channel}: ${paymentId}`)
     return provider.book.get('payments', String(paymentId))!
   }
 
-  /** Cancels a checkout before, while or after the user pays. */
-  #changeMind(kind: 'topup' | 'settlement', { address: wallet }: Wallet, id: string): void {
+  #cancel({ address: wallet }: Wallet, kind: PaymentPlan['kind'], id: string, onAnswer = () => {}): void {
     const { world } = this.around
-    if (!chance(world.choices, 120)) return
-    this.#later(oneOf(world.choices, 20_000), () => {
-      this.#ask(CheckoutCancel, { wallet, kind, id }, ({ ok }) => {
-        const { status, reason } = (ok?.item ?? {}) as { status?: string; reason?: string }
-        if (reason === 'cancelled') world.saw('a user cancelled a checkout')
-        if (status === 'paid') world.saw('a user cancelled a checkout that was paid')
-      })
+    this.#ask(CheckoutCancel, { wallet, kind, id }, ({ ok }) => {
+      const { status, reason } = (ok?.item ?? {}) as { status?: string; reason?: string }
+      if (reason === 'cancelled') world.saw('a user cancelled a checkout')
+      if (status === 'paid') world.saw('a user cancelled a checkout that was paid')
+      onAnswer()
     })
   }
 
@@ -225,51 +256,40 @@ export class People {
     )
   }
 
-  #cashout(wallet: Wallet, place: number): void {
-    const { world, pricing, provider } = this.around
-    const { choices } = world
+  /** Cashes out the AUSD of an authorization that the wallet signed before the world began, whatever the plan's value. */
+  #cashout(wallet: Wallet, plan: CashoutPlan, place: number): void {
+    const { pricing, provider } = this.around
     const authorization = wallet.authorizations[place]
     if (!authorization) return
-    const quoteId = pricing.quote('USD/IDR')
-    const { pays, fails, reverses, refuses, moody, late } = accountNumbers
-    const accountNumber = pick(choices, [pays, pays, pays, pays, fails, reverses, refuses, moody, late])
-    if (accountNumber === moody) provider.late.add(uuidFor('payout', quoteId))
-    const destination = { channelCode: 'ID_BCA', accountNumber }
-    const request = {
-      wallet: wallet.address,
-      quoteId,
-      authorization,
-      bank: { ...destination, accountHolderName: 'Sari Dewi' },
+    const { accountNumber } = plan
+    for (let request = 0; request < plan.requests; request++) {
+      const quoteId = pricing.quote(pairOf[plan.country])
+      const id = uuidFor('payout', quoteId)
+      if (accountNumber === moodyAccount) provider.late.add(id)
+      const asked = { wallet: wallet.address, quoteId, authorization, bank: { ...bank, accountNumber } }
+      this.#ask(CashoutCreate, asked, () => {})
+      befallCashout(this.around, id, plan, (ms, act) => this.#later(ms, act))
     }
-    this.#ask(CashoutCreate, request, () => {})
-    const plan = cashout({ accountNumber: accountNumber === pays ? bank.accountNumber : accountNumber })
-    befallCashout(this.around, uuidFor('payout', quoteId), plan, (ms, act) => this.#later(ms, act))
-    this.#elsewhere(authorization)
+    this.#elsewhere(authorization, plan)
   }
 
-  #elsewhere(authorization: SignedTransfer): void {
+  /** Uses or cancels the authorization on the chain, at any time after the request. */
+  #elsewhere(authorization: SignedTransfer, { cancels, meanwhile }: CashoutPlan): void {
     const { world, chain } = this.around
     const { choices } = world
-    const whim = oneOf(choices, 100)
     const terms = termsOf(authorization)
-    const ms = oneOf(choices, 12_000)
+    const ms = oneOf(choices, cancels === 'during the request' ? 600 : 12_000)
     const act = (after: number, op: Parameters<typeof chain.foreign>[0]) => this.#later(after, () => chain.foreign(op))
-    if (whim < 76) return
-    if (whim < 83) act(ms, { kind: 'transfer', terms })
-    else if (whim < 87) act(ms, { kind: 'cancel', terms })
-    else {
-      // The user spends the AUSD before the take. Sometimes it returns, and a third party submits the transfer.
-      const elsewhere = `0x${'e1'.repeat(20)}` as const
-      const moved = { ...terms, to: elsewhere, nonce: `0x${'00'.repeat(31)}${nextByte()}` as const }
-      act(ms, { kind: 'transfer', terms: { ...moved, validAfter: 0n } })
-      if (whim < 93) return
-      const back = { ...moved, from: elsewhere, to: terms.from, nonce: terms.nonce }
-      act(ms + 30_000, { kind: 'transfer', terms: back })
-      act(ms + 34_000, { kind: 'transfer', terms })
-    }
-    function nextByte(): string {
-      return (whim % 256).toString(16).padStart(2, '0')
-    }
+    if (cancels !== 'never') act(ms, { kind: 'cancel', terms })
+    if (meanwhile === 'submitted') act(ms, { kind: 'transfer', terms })
+    if (meanwhile !== 'spent') return
+    // The user spends the AUSD before the take. Sometimes it returns, and a third party submits the transfer.
+    const elsewhere = `0x${'e1'.repeat(20)}` as const
+    const moved = { ...terms, to: elsewhere, nonce: `0x${'00'.repeat(31)}5e` as const }
+    act(ms, { kind: 'transfer', terms: { ...moved, validAfter: 0n } })
+    if (chance(choices, 500)) return
+    act(ms + 30_000, { kind: 'transfer', terms: { ...moved, from: elsewhere, to: terms.from } })
+    act(ms + 34_000, { kind: 'transfer', terms })
   }
 
   /** Decides about an identity; a verdict may be withdrawn later. */

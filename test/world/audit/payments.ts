@@ -187,6 +187,8 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   const isPart = backMinor > 0n
   const isUndone = deed ? cameBack(deed) : false
   const isRefused = state.status === 'review' && state.reason === 'excess_refused'
+  const isUnknown = deed?.plan.isUnknown && state.status === 'review' && netMicro === 0n
+  if (isUnknown) return void ledger.wait(id, `${words} was paid by a payer whom the bank does not know`)
   const isReviewed = (isPart || isUndone || isRefused) && state.status === 'review'
   if (!['credited', 'repaid'].includes(state.status) && !isReviewed)
     return void ledger.find(`${words} was paid and not credited`)

@@ -117,8 +117,9 @@ async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Prom
   if (drawAgainMicro > 0n) {
     const first = await quoteOf(scene, pair)
     if (!first) return undefined
-    const requires = { money: 'kept', ends: ['replaced'] } as const
-    const earlier = { ...plan, pays: 'never' } as const
+    const isPaidLater = plan.pays === 'what was replaced'
+    const requires = isPaidLater ? ({ money: 'kept' } as const) : ({ money: 'kept', ends: ['replaced'] } as const)
+    const earlier = { ...plan, pays: isPaidLater ? 'late' : 'never' } as const
     replaced = record.note<PaymentDeed>({
       ...commonOf(scene, { ...fate, requires }),
       kind,
@@ -138,10 +139,12 @@ async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Prom
     deed,
     ask: async () => {
       await open(quoteId, deed)
-      if (deed.answer && replaced) replaced.isPlayed = true
+      if (deed.answer && replaced && plan.pays !== 'what was replaced') replaced.isPlayed = true
     },
     pay: async () => {
-      isPaid = deed.answer !== null && (await pay(scene, deed))
+      if (!deed.answer) return
+      if (plan.pays !== 'what was replaced') isPaid = await pay(scene, deed)
+      else if (replaced?.answer) replaced.isPlayed = isPaid = await payAnyway(scene, replaced)
     },
     befall: async () => {
       deed.isPlayed = isPaid && (await playEvents(scene, deed, fate))
@@ -149,23 +152,30 @@ async function preparePayment(scene: Scene, plan: PaymentPlan, fate: Fate): Prom
   }
 }
 
+/** Pays an open, ended or paid checkout by the plan's channel, whatever the checkout offers. */
+const payAnyway = ({ outside }: Scene, { plan, answer }: PaymentDeed, more = {}): Promise<boolean> =>
+  atProvider(() => outside.control(`sessions/${answer!.id}/pay`, { channel_code: plan.channel, force: true, ...more }))
+
 /** Pays by the plan. Returns false if the provider refused. */
-async function pay({ outside, ask }: Scene, { kind, plan, answer }: PaymentDeed): Promise<boolean> {
+async function pay(scene: Scene, deed: PaymentDeed): Promise<boolean> {
+  const { outside, ask } = scene
+  const { kind, plan, answer } = deed
   const { id, fiatMinor } = answer!
-  const [inTime, expire] = [() => outside.pay(id, plan.channel), () => outside.expire(id)]
+  const sender = plan.isUnknown ? { sender: 'UNKNOWN' } : {}
+  const expire = () => outside.expire(id)
+  const inTime = () => outside.control(`sessions/${id}/pay`, { channel_code: plan.channel, ...sender })
   const payAmount = (minor: bigint) => () =>
     outside.control(`sessions/${id}/pay`, { channel_code: plan.channel, amount: majorOf(plan, minor) })
-  const again = () => outside.control(`sessions/${id}/pay`, { channel_code: plan.channel, force: true })
   const cancel = () => ask(`/${kind}s/${id}/cancel`, {})
   switch (plan.pays) {
     case 'in time':
-      return atProvider(inTime)
+      return plan.channel === 'NOVELPAY' ? payAnyway(scene, deed) : atProvider(inTime)
     case 'late':
       return (await atProvider(expire)) && (await atProvider(inTime))
     case 'never':
       return (await atProvider(() => outside.fail(id))) && (await atProvider(expire))
     case 'twice':
-      return (await atProvider(inTime)) && (await atProvider(again))
+      return (await atProvider(inTime)) && (await payAnyway(scene, deed))
     case 'while cancelling':
       return (await Promise.all([cancel(), atProvider(inTime)]))[1]
     case 'after cancelling':
@@ -173,6 +183,10 @@ async function pay({ outside, ask }: Scene, { kind, plan, answer }: PaymentDeed)
       return atProvider(inTime)
     case 'too little':
       return atProvider(payAmount((fiatMinor * 4n) / 5n))
+    case 'late and too little':
+      return (await atProvider(expire)) && (await atProvider(payAmount((fiatMinor * 4n) / 5n)))
+    case 'what was replaced':
+      return false // The other settlement is paid.
     case 'too much':
       return atProvider(payAmount(fiatMinor + 1n))
   }
@@ -184,7 +198,7 @@ const majorOf = ({ country }: PaymentPlan, minor: bigint): number =>
 
 async function prepareCashout(scene: Scene, plan: CashoutPlan, fate: Fate): Promise<Prepared | undefined> {
   const { person, record, treasury, chance, signal } = scene
-  const { valueMicro, accountNumber, requests, cancels } = plan
+  const { valueMicro, accountNumber, requests, cancels, meanwhile } = plan
   const quotes = await Promise.all(Array.from({ length: requests }, () => quoteOf(scene, pairOf[plan.country])))
   if (quotes.some((one) => one === undefined)) return undefined
   const authorization = await person.sign({ to: treasury, valueMicro })
@@ -210,6 +224,10 @@ async function prepareCashout(scene: Scene, plan: CashoutPlan, fate: Fate): Prom
       if (cancels === 'during the request') await pause(chance.belowMs(600), signal)
       if (cancels !== 'never') await person.cancel(authorization).catch(() => {}) // It may be used already.
       await asked
+      if (meanwhile === 'nothing' || deed.answer === null) return
+      const spent = () => person.sign({ to: privateKeyToAddress(generatePrivateKey()), valueMicro })
+      // The relayer may have been first.
+      await person.submit(meanwhile === 'submitted' ? authorization : await spent()).catch(() => {})
     },
     befall: async () => {
       const isPlayed = deed.answer !== null && (await playEvents(scene, deed, fate))

@@ -12,6 +12,7 @@ import { placeOf } from '#infra/operations/place'
 import { openRandom, type Random } from '#infra/sandbox/random'
 import { ReviewResolve } from '#shared/messages/payments'
 import { type Funds, newUser } from '../../support/people'
+import { refusals } from '../../support/requests'
 import { quickChecks } from '../../support/settings'
 import { ownStack, type SuiteOptions } from '../../support/stack'
 import { readWritten } from '../audit/leaks'
@@ -83,6 +84,7 @@ export async function openWorld(
     const power = disks ? ends.use(await openPower(stack, sql)) : undefined
     const operator = ends.use(openOperator(accessOf(stack.info)))
     const outside = outsideOf(info)
+    for (const refusal of refusals) await outside.control('accounts', refusal)
     const reached = { info, dir: stack.dir, adminUrl: stack.adminUrl }
     const { chain } = info
     const place = {
