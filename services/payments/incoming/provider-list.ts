@@ -12,7 +12,7 @@ import { endDoubt, receiveDoubt } from '../losses/follow'
 import { findReportsById } from '../losses/refund.store'
 import { chargebackId, listedId, voidId } from '../losses/report'
 import { isOrderedByUs, paymentIdIn } from '../payment'
-import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
+import { findByProviderIds, findOwned, findPayment, firstPaymentAt, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
 import { findRefunded as findRefundedCharge, isAnother, listRefundsOf } from '../providers/look-up'
@@ -23,6 +23,7 @@ import { doubtOf, isRowDone, type RowFacts, statusOf } from './is-row-done'
 import {
   fetchChargeOf,
   fetchCheckout,
+  matchPayment,
   type PricedCharge,
   type ReceivedRefund,
   receiveCharge,
@@ -282,14 +283,16 @@ async function knownChargeOf({ database }: Context, { productId }: Listed): Prom
 }
 
 /**
- * Returns true if the row, or what it names, was received against another charge while this reading of it was under way.
- * Our reference alone, which leads to the first charge of a payment, does not move it.
+ * Locks the payment, and returns true if the row, or what it names, was received against another charge while this reading of
+ * it was under way. Our reference alone, which leads to the first charge of a payment, does not move it.
  */
 async function isKnownOfOther(
   tx: Tx,
   { type, transactionId, productId }: Listed,
   { charge }: Pick<PricedCharge, 'charge'>,
 ): Promise<boolean> {
+  const payment = await matchPayment(tx, { charge })
+  if (payment) await lockPayment(tx, payment.id)
   const ofRow = (type === 'refund' ? listedId : chargebackId)(transactionId)
   const known = await findReportsById(tx, [ofRow, ...(productId === null ? [] : [productId])])
   // guard: a slow reading of the list does not move a refund or dispute to the first charge
