@@ -14,7 +14,7 @@ import { receiveRefund, withRate } from './receive'
 
 const looksMax = 5
 /** Time after which a look that failed is repeated, in ms. */
-const retryMs = 600_000
+const retryMs = 120_000
 
 /** Asks for the refunds and disputes that are due. Returns true if any was. */
 export async function lookAgain(context: Context): Promise<boolean> {

@@ -178,7 +178,7 @@ test('a dispute that was lost and then won is found to be over, although nobody 
   await fixture.becomes(id, { state: 'review' })
   await fixture.control('faults', { webhooks: { drop: 1 } })
   await move(dispute, 'WON')
-  await fixture.recheck(300_000)
+  await fixture.recheck(60_000)
   expect((await fixture.report(dispute))?.status).toBe('succeeded')
   await waitUntil('the dispute being over', async () => {
     await fixture.recheck(400_000)

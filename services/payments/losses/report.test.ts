@@ -124,7 +124,7 @@ describe('what will have gone back if everything that is open succeeds:', () => 
 
 describe('a refund or dispute is asked for again', () => {
   const said = (status: Report['status'], refundedMinor: bigint | null = 10_000n) => ({ status, refundedMinor })
-  const [open, decided] = [3_600_000, 600_000]
+  const [open, decided] = [3_600_000, 120_000]
 
   test.each([
     ['within an hour while it is open', 'pending', open],

@@ -48,7 +48,7 @@ export const contains = (stored: RefundStatus | undefined, status: RefundStatus 
 /** Interval at which an open refund or dispute is asked for, in ms. */
 const openMs = 3_600_000
 /** Time after which a decision is read once more, in ms: longer than any answer of the provider is old. */
-export const confirmMs = 600_000
+export const confirmMs = 120_000
 
 type Said = Pick<Report, 'status' | 'refundedMinor'>
 
