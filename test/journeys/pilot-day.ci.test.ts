@@ -43,25 +43,30 @@ const topup = async (person: Person) => {
   const { id: quoteId } = await person.quote('USD/IDR')
   return person.post('/topups', { amount: '50000', method: 'bank', quoteId })
 }
-const codeOf = ({ status, headers }: { status: number; headers: Headers }) => [status, headers.get('x-error-code')]
+/** Returns status and code of the answer, whose request may be repeated while a service is slow. */
+const codeOf = async (ask: () => ReturnType<Person['post']>) => {
+  const { status, headers } = await answered(ask)
+  return [status, headers.get('x-error-code')]
+}
 
 describe('on a pilot day', () => {
   test('a wallet that is not invited neither tops up, cashes out nor gets a verification', async () => {
     const stranger = await newUser(stack)
-    expect(codeOf(await stranger.post('/me/verification', undefined))).toEqual([403, 'not_in_pilot'])
-    expect(codeOf(await topup(other))).toEqual([403, 'not_in_pilot'])
-    expect(codeOf(await other.post('/cashouts', await cashoutBody(stack, other)))).toEqual([403, 'not_in_pilot'])
+    const cashOut = async () => other.post('/cashouts', await cashoutBody(stack, other))
+    expect(await codeOf(() => stranger.post('/me/verification', undefined))).toEqual([403, 'not_in_pilot'])
+    expect(await codeOf(() => topup(other))).toEqual([403, 'not_in_pilot'])
+    expect(await codeOf(cashOut)).toEqual([403, 'not_in_pilot'])
   })
 
   test('it may settle a debt and send its AUSD', async () => {
     const { id: quoteId } = await other.quote('USD/IDR')
-    expect(codeOf(await other.post('/settlements', { quoteId }))).toEqual([400, 'nothing_owed'])
+    expect(await codeOf(() => other.post('/settlements', { quoteId }))).toEqual([400, 'nothing_owed'])
     const authorization = await other.sign({ to: `0x${'77'.repeat(20)}`, valueMicro: 1_000_000n })
     expect((await answered(() => other.post('/sends', { authorization }))).status).toBe(200)
   })
 
   test('the invited wallet gets verified and tops up with its verified name, which no log has', async () => {
-    expect((await invited.post('/me/verification', undefined)).status).toBe(200)
+    expect((await answered(() => invited.post('/me/verification', undefined))).status).toBe(200)
     const outside = outsideOf(stack.info)
     await outside.identity(invited.wallet, 'approved')
     await invited.until('verification', (me) => me.verified, 60_000)
@@ -78,8 +83,8 @@ describe('on a pilot day', () => {
   test('it cashes out until the limit of all wallets is reached', async () => {
     const cashOut = async () => invited.post('/cashouts', await cashoutBody(stack, invited))
     expect((await answered(cashOut)).status).toBe(200)
-    const refused = await cashOut()
-    expect(codeOf(refused)).toEqual([429, 'day_limit_of_all_reached'])
+    const refused = await answered(cashOut)
+    expect([refused.status, refused.headers.get('x-error-code')]).toEqual([429, 'day_limit_of_all_reached'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
