@@ -116,8 +116,9 @@ export const paymentControls = (context: Context): Control[] => [
 ]
 
 function paymentIn({ book }: Context, id: string, status: Payment['status']): Payment {
-  const session = book.get('sessions', id) ?? book.find('sessions', (s) => s.referenceId === id)
-  const matches = (p: Payment) => p.requestId === id || p.sessionId === session?.id
+  // A reference may have several sessions, of which a later one need not be paid.
+  const isOfSession = (p: Payment) => p.sessionId === id || book.get('sessions', p.sessionId)?.referenceId === id
+  const matches = (p: Payment) => p.requestId === id || isOfSession(p)
   const payment =
     book.get('payments', id) ??
     book.find('payments', (p) => matches(p) && p.status === status) ??

@@ -79,3 +79,12 @@ test('a dispute that is lost takes more if it grows, gives all back once it is w
   await decide('LOST', 150_000)
   expect(await rowOf()).toEqual([['SUCCESS', 150_000, 'USD']])
 })
+
+test('a dispute finds the payment of a reference although a later session of it is unpaid', async () => {
+  const reference = `twice-${crypto.randomUUID()}`
+  const session = await fixture.call('ID', '/sessions', sessionBody({ reference_id: reference }))
+  await fixture.control(`sessions/${session.json.payment_session_id}/pay`, { channel_code: 'CARDS' })
+  await fixture.call('ID', '/sessions', sessionBody({ reference_id: reference }))
+  const { status } = await fixture.control(`payments/${reference}/chargeback`)
+  expect(status).toBe(200)
+})
