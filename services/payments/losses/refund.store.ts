@@ -90,7 +90,7 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
 export const planLook = (tx: Tx, id: string, nextCheckAt: Date | null) =>
   tx.update(refunds).set({ nextCheckAt }).where(eq(refunds.id, id))
 
-/** Plans a look after news, unless an earlier one is planned: news that is repeated for long would put it off for ever. */
+/** Plans a look after news, unless an earlier one is planned: otherwise, repeated news would put the look off for ever. */
 export const planLookBy = (tx: Tx, id: string, at: Date) =>
   tx
     .update(refunds)

@@ -52,7 +52,7 @@ export const confirmMs = 120_000
 
 type Said = Pick<Report, 'status' | 'refundedMinor'>
 
-/** Returns the time in ms after which a refund or dispute is asked for again that news told of. */
+/** Returns the time in ms from news of a refund or dispute until it is asked for again. */
 export const lookAfterNewsMs = ({ status }: Pick<Said, 'status'>): number => (isOpen({ status }) ? openMs : confirmMs)
 
 /**

@@ -8,52 +8,36 @@ import { isMissing, reversals } from '../losses/refund.store'
 import { type PaymentState, statesWith } from '../payment'
 import { awaited, isOpen, type PaymentRow, payments, waitsSince } from '../payment.table'
 
-const {
-  id,
-  kind,
-  state,
-  reason,
-  pair,
-  fiatMinor,
-  feeMinor,
-  refundedMinor,
-  ausdMicro,
-  method,
-  channel,
-  issuer,
-  bankReceipt,
-} = payments
-const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
-const { held, creditedAt, holdEndedAt, lostHold } = payments
+const listed = {
+  id: payments.id,
+  kind: payments.kind,
+  state: payments.state,
+  reason: payments.reason,
+  pair: payments.pair,
+  fiatMinor: payments.fiatMinor,
+  feeMinor: payments.feeMinor,
+  refundedMinor: payments.refundedMinor,
+  ausdMicro: payments.ausdMicro,
+  method: payments.method,
+  channel: payments.channel,
+  issuer: payments.issuer,
+  bankReceipt: payments.bankReceipt,
+  checkoutUrl: payments.checkoutUrl,
+  expiresAt: payments.expiresAt,
+  txHash: payments.txHash,
+  lateRateMinorPerUsd: payments.lateRateMinorPerUsd,
+  createdAt: payments.createdAt,
+  updatedAt: payments.updatedAt,
+  held: payments.held,
+  creditedAt: payments.creditedAt,
+  holdEndedAt: payments.holdEndedAt,
+  lostHold: payments.lostHold,
+}
+const { id, state, reason, checkoutUrl, expiresAt, txHash, createdAt } = listed
 /** AUSD still owed for a reversed payment (10⁻⁶): 0 once repaid or waived, null if the payment was never reversed. */
 const missingMicro = sql<string | null>`case when ${state} = 'review' then (
   select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
     else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
-const listed = {
-  id,
-  kind,
-  state,
-  reason,
-  pair,
-  fiatMinor,
-  feeMinor,
-  refundedMinor,
-  ausdMicro,
-  method,
-  channel,
-  issuer,
-  bankReceipt,
-  checkoutUrl,
-  expiresAt,
-  txHash,
-  lateRateMinorPerUsd,
-  createdAt,
-  updatedAt,
-  held,
-  creditedAt,
-  holdEndedAt,
-  lostHold,
-}
 export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
   readonly missingMicro: string | null
 }

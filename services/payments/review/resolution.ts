@@ -65,8 +65,8 @@ export function creditOf(payment: ReviewFacts, channel: ChannelKind): Credit | R
 }
 
 /**
- * Prices another amount than the promised one. Of a settlement, the promise is exact and its fiat amount rounded up, so the
- * same part of the promise counts.
+ * Prices an amount that differs from the promised one. A settlement promises an exact sum of AUSD for a fiat amount that was
+ * rounded up, so the amount is worth the same part of that sum.
  */
 function otherWorthFloor(
   { kind, currency, fiatMinor, ausdMicro, rateMinorPerUsd, lateRateMinorPerUsd }: ReviewFacts,

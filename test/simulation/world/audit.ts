@@ -31,7 +31,7 @@ export function audit(around: Surroundings): Finding[] {
   for (const bug of around.world.bugs) findings.push(`a service threw ${bug}`)
   const { rows } = around.world
   for (const [id, { fate, refusedEvent }] of around.fates)
-    if (refusedEvent && !isDecided(around, id))
+    if (refusedEvent && !isDecided(around, ownIdOf(around, id)))
       findings.push(`${id}: "${fate.name}" cannot take place: ${refusedEvent}`)
   for (const row of rows.payments.values()) findings.push(...auditPayment(around, row))
   for (const row of rows.cashouts.values()) findings.push(...auditCashout(around, row))
@@ -40,11 +40,14 @@ export function audit(around: Surroundings): Finding[] {
   return findings
 }
 
-/** Returns true if an operator has decided about a payment, whose money may be back already. */
-function isDecided({ world, provider: { book } }: Surroundings, providerPaymentId: string): boolean {
-  const payment = book.get('payments', providerPaymentId)
-  return payment !== undefined && world.rows.resolutions.by('payment', referenceOf(book, payment)).length > 0
+/** Returns our id of what a fate befalls: of a payment at the provider, or of a cash-out. */
+function ownIdOf({ provider: { book } }: Surroundings, id: string): string {
+  const payment = book.get('payments', id)
+  return payment ? referenceOf(book, payment) : id
 }
+
+/** Returns true if an operator has decided about a payment, whose money may be back already. */
+const isDecided = ({ world }: Surroundings, id: string): boolean => world.rows.resolutions.by('payment', id).length > 0
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n)
 
@@ -115,7 +118,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
  */
 function requiredOf(around: Surroundings, row: PaymentRow, paid: readonly Payment[]): readonly string[] | undefined {
   // An operator has decided otherwise.
-  if (around.world.rows.resolutions.by('payment', row.id).length > 0) return undefined
+  if (isDecided(around, row.id)) return undefined
   const [charge] = paid
   const befallen = charge && around.fates.get(charge.id)
   if (row.kind !== 'topup' || paid.length !== 1 || !charge || !befallen?.isPlayed) return undefined

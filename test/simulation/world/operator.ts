@@ -1,7 +1,7 @@
 import { ReviewResolve } from '#shared/messages/payments'
 import type { PaymentRow } from '../../../services/payments/payment.table'
 import { chance, oneOf, pick } from './choices'
-import type { Copy, Surroundings } from './services'
+import { askOne, type Copy, type Surroundings } from './services'
 
 /** Most time in ms between two looks of the operators at what is in review. */
 const lookMs = 6_000
@@ -22,23 +22,16 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
   let commands = 0
 
   const decide = (paymentId: string, resolution: (typeof decisions)[number], command = ++commands) => {
-    const copies = copiesOf('payments').filter(({ process }) => process.isAlive)
-    const copy = copies[oneOf(choices, copies.length)]
-    if (!copy) return
     const id = `00000000-0000-4000-8000-${String(command).padStart(12, '0')}`
-    const asked = { command: id, by: `operator ${command % 3}`, reason: 'by chance', paymentId, resolution }
+    const request = { command: id, by: `operator ${command % 3}`, reason: 'by chance', paymentId, resolution }
+    const asked = { question: ReviewResolve, request }
+    const isAsked = askOne(around, copiesOf('payments'), asked, (answer) => noteAnswer(resolution, answer))
+    if (!isAsked) return
     world.tell(`an operator decides to ${resolution} ${paymentId}`)
-    world.current = copy.process
-    const answering = copy.answers.find((one) => one.question === ReviewResolve)!
-    void answering.answer(asked).then(
-      (answer) => noteAnswer(resolution, answer as never),
-      (error) => world.noteBug(error),
-    )
-    world.current = undefined
     if (chance(choices, 200))
       world.after(oneOf(choices, 3_000), undefined, () => decide(paymentId, resolution, command))
   }
-  const noteAnswer = (resolution: keyof typeof sights, { ok }: { ok?: { done?: string; refused?: string } }) => {
+  const noteAnswer = (resolution: keyof typeof sights, { ok }: { readonly ok?: Readonly<Record<string, string>> }) => {
     if (ok?.done) world.saw(sights[resolution])
     if (ok?.refused) world.saw('a decision of an operator was refused')
   }

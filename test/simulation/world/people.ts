@@ -23,7 +23,7 @@ import { befall, befallCashout } from './befall'
 import { sessionOf } from './charges'
 import { chance, oneOf, pick } from './choices'
 import { randomIn } from './provider'
-import type { Copy, Surroundings } from './services'
+import { askOne, type Copy, type Surroundings } from './services'
 import type { Wallet } from './wallets'
 
 // Plays the plans of the world of proof in virtual time. Each rest is drawn, so that every order of two steps occurs.
@@ -89,18 +89,7 @@ export class People {
       isAnswered = true
       this.#later(1, () => onAnswer(answer))
     }
-    const call = () => {
-      const copies = this.copiesOf(question.owner).filter(({ process }) => process.isAlive)
-      const copy = copies[oneOf(world.choices, copies.length)]
-      if (!copy) return
-      const answering = copy.answers.find((one) => one.question.subject === question.subject)
-      if (!answering) throw new Error(`no simulated service answers ${question.subject}`)
-      world.current = copy.process
-      void answering.answer({ ...request }).then(
-        (answer) => tell(answer as never),
-        (error) => world.noteBug(error),
-      )
-    }
+    const call = () => askOne(this.around, this.copiesOf(question.owner), { question, request }, tell)
     const attempt = (tries: number) => {
       if (isAnswered || tries > 5) return
       call()

@@ -2,6 +2,7 @@ import { handle } from '#platform/bus/handling'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import type { Handler } from '#platform/bus/serve'
 import type { Log } from '#platform/log'
+import type { Question } from '#shared/messages/topic'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { defaultsOf } from '#test/support/settings'
 import type { Fate } from '#test/world/fates'
@@ -26,6 +27,7 @@ import { openXendit as openPayouts } from '../../../services/payouts/providers/x
 import * as payouts from '../../../services/payouts/schema.store'
 import type { Chain } from '../chain/chain'
 import type { Broker } from './broker'
+import { oneOf } from './choices'
 import { databaseOf } from './database'
 import { asking, publishing } from './faults'
 import type { SimulatedBus } from './loops'
@@ -51,6 +53,28 @@ export type Surroundings = {
 export type Befallen = { readonly plan: Plan; readonly fate: Fate; isPlayed: boolean; refusedEvent: string | null }
 
 export type Copy = { readonly process: Process; readonly answers: readonly Handler[] }
+
+/** Sends a request to one of the copies that are alive. Returns false if there is none. */
+export function askOne(
+  { world }: Pick<Surroundings, 'world'>,
+  copies: readonly Copy[],
+  asked: { readonly question: Question; readonly request: object },
+  onAnswer: (answer: { readonly ok?: Readonly<Record<string, string>>; readonly refused?: string }) => void,
+): boolean {
+  const alive = copies.filter(({ process }) => process.isAlive)
+  const copy = alive[oneOf(world.choices, alive.length)]
+  if (!copy) return false
+  const { subject } = asked.question
+  const answering = copy.answers.find((one) => one.question.subject === subject)
+  if (!answering) throw new Error(`no simulated service answers ${subject}`)
+  world.current = copy.process
+  void answering.answer({ ...asked.request }).then(
+    (answer) => onAnswer(answer as never),
+    (error) => world.noteBug(error),
+  )
+  world.current = undefined
+  return true
+}
 
 const logOf = ({ world }: Surroundings, process: Process): Log => {
   const write = (fields: { err?: Error; reason?: string }, message: string) => {
