@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { hashDomain, parseAbi } from 'viem'
 import { deployContracts } from '#infra/contracts/deploy'
+import { openRpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -66,6 +67,21 @@ describe('a deployment', () => {
     )
     expect(await client.readContract({ ...view, functionName: 'name' })).toBe('AUSD')
     expect(await client.readContract({ ...view, functionName: 'decimals' })).toBe(6)
+  })
+
+  test('a deployment ends also if the node forgets transactions that it accepted', async () => {
+    await using anvil = await startAnvil(['--no-mining'])
+    await using proxy = openRpcProxy({ target: anvil.rpcUrl, faults: { swallowSendRate: 0.2, seed: 1 } })
+    const again = await deployContracts({
+      ...fixtureTerms,
+      rpcUrl: proxy.url,
+      adminKey: actorKeys.admin,
+      treasuryKey: actorKeys.treasury,
+      relayers: [],
+      verifiers: [],
+    })
+    expect(again).toMatchObject({ ausd, creditLine, treasury })
+    expect(proxy.journal.sends.filter(({ outcome }) => outcome === 'swallowed')).not.toEqual([])
   })
 
   test('a deployment fails if one of its transactions reverts', async () => {

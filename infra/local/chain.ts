@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTestClient, erc20Abi, type Hex, http, parseEther, publicActions, walletActions } from 'viem'
+import { createTestClient, type Hex, http, parseEther, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type DeployedContracts, deployContracts } from '#infra/contracts/deploy'
 import { anvilBinary, anvilFlags, localChainId } from '#infra/local/chain/anvil'
@@ -8,11 +8,9 @@ import { damaged } from '#infra/local/chain/files'
 import { askNode } from '#infra/local/chain/node'
 import type { Command } from '#infra/local/child'
 import { termHere } from '#infra/local/differences'
-import { feeBid } from '#infra/local/fee-bid'
 import { repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devKey } from '#infra/local/keys'
 import type { ProcessDeath } from '#infra/local/supervisor'
-import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { blockMs } from '#shared/chain/blocks'
 import { chainOf } from '#shared/chain/client'
 
@@ -66,9 +64,7 @@ const walletAusdMicro = 1_000_000_000n
 export const walletWei = parseEther('0.2')
 
 const createClient = (rpcUrl: string) =>
-  createTestClient({ mode: 'anvil', chain: chainOf(localChainId), transport: http(rpcUrl) })
-    .extend(publicActions)
-    .extend(walletActions)
+  createTestClient({ mode: 'anvil', chain: chainOf(localChainId), transport: http(rpcUrl) }).extend(publicActions)
 
 export async function layChain(options: {
   rpcUrl: string
@@ -77,7 +73,10 @@ export async function layChain(options: {
   terms: LocalChainTerms
 }): Promise<DeployedContracts> {
   const lanes = options.laneKeys.map((key) => privateKeyToAccount(key).address)
-  const deployment = await deployContracts({
+  const addresses = options.wallets.map(({ address }) => address)
+  const client = createClient(options.rpcUrl)
+  await Promise.all(addresses.map((address) => client.setBalance({ address, value: walletWei })))
+  return await deployContracts({
     rpcUrl: options.rpcUrl,
     adminKey: devKey('admin'),
     treasuryKey: devKey('treasury'),
@@ -85,43 +84,10 @@ export async function layChain(options: {
     verifiers: lanes,
     treasuryFundsMicro: BigInt(termHere('TREASURY_AUSD_MICRO')),
     liquidityMicro: BigInt(termHere('LIQUIDITY_AUSD_MICRO')),
+    wallets: addresses,
+    walletFundsMicro: walletAusdMicro,
     ...options.terms,
   })
-  const client = createClient(options.rpcUrl)
-  const admin = privateKeyToAccount(devKey('admin'))
-  const nonce = await client.getTransactionCount({ address: admin.address })
-  const fees = await feeBid(client)
-  await Promise.all(
-    options.wallets.map(async ({ address }, index) => {
-      await client.setBalance({ address, value: walletWei })
-      const mint = {
-        address: deployment.ausd,
-        abi: ausdAbi,
-        functionName: 'mint',
-        args: [address, walletAusdMicro],
-      } as const
-      await client.writeContract({
-        ...mint,
-        account: admin,
-        nonce: nonce + index,
-        gas: 120_000n,
-        ...fees,
-      })
-    }),
-  )
-  const last = options.wallets.at(-1)
-  while (
-    last &&
-    (await client.readContract({
-      address: deployment.ausd,
-      abi: erc20Abi,
-      functionName: 'balanceOf',
-      args: [last.address],
-    })) === 0n
-  ) {
-    await client.mine({ blocks: 1 })
-  }
-  return deployment
 }
 
 export async function hasContracts(rpcUrl: string, { creditLine }: DeployedContracts): Promise<boolean> {
