@@ -517,6 +517,18 @@ describe('a refund that we ordered', () => {
     expect(lostMicro({ ...refunded, ...waiverOf(payment, 50_000n) })).toBe(0n)
   })
 
+  const revoked = { ...given, state: 'refunding', onchainMicro: 1_846_153n, refundAppliedMinor: 20_000n } as const
+  test.each([
+    ['of the part that came back', 0n, 20_000n, 20_000n],
+    ['of less than the part', 0n, 10_000n, 20_000n],
+    ['that comes back once more', 20_000n, 0n, 20_000n],
+  ] as const)(
+    'for AUSD that was revoked before, %s, writes nothing off',
+    (_, refundedMinor, next, refundAppliedMinor) => {
+      expect(waiverOf({ ...revoked, refundedMinor }, next)).toEqual({ refundAppliedMinor })
+    },
+  )
+
   test.each([
     ['a held top-up', { ...onHold, state: 'held' }],
     ['a repaid settlement', { ...onHold, kind: 'settlement', state: 'repaid' }],

@@ -276,15 +276,23 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
   return { next: 'review', reason: differs ? 'amount_differs' : reason, undone: true }
 }
 
-/** Decides about a payment in review, or accepted, because of a refund that did not take place in the end. */
+/**
+ * Decides about a payment in review, or accepted, because of a refund that did not take place in the end, or that took place
+ * again.
+ */
 function decideHealed(payment: PaymentFacts): Step {
   const { state, reason, kind, overpaidMinor } = payment
+  if (state === 'review' && reason === 'refund_undone' && overpaidMinor === 0n && gaveItsWorth(payment))
+    return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refunded_in_part' }
   const isTopupAgain = state === 'accepted' && kind === 'topup' && remainderFloor(payment) > 0n
   if ((state !== 'review' && !isTopupAgain) || reason !== 'refunded_after_credit' || !wasCredited(payment))
     return { stay: true }
   if (overpaidMinor > 0n) return { stay: true }
   return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }
 }
+
+const gaveItsWorth = (payment: PaymentFacts): boolean =>
+  wasCredited(payment) && payment.onchainMicro + payment.recoveredMicro >= remainderFloor(payment)
 
 export function decideOverpaid(payment: PaymentFacts): Step {
   const busy =
@@ -334,10 +342,12 @@ export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
   if (!given || !isBeyondRevoking(payment)) return {}
   const givenUp = unpaidMicro({ ...payment, refundedMinor }) - unpaidMicro(payment)
-  return {
-    writtenOffMicro: payment.writtenOffMicro + givenUp,
-    refundAppliedMinor: payment.refundAppliedMinor + (refundedMinor - payment.refundedMinor),
-  }
+  const { refundAppliedMinor, writtenOffMicro } = payment
+  const moreMinor = refundedMinor - payment.refundedMinor
+  // The AUSD of a part was revoked before, for an earlier refund that failed.
+  const lapsedMinor = atLeastZero(refundAppliedMinor - payment.refundedMinor)
+  if (givenUp === 0n) return { refundAppliedMinor: refundAppliedMinor + atLeastZero(moreMinor - lapsedMinor) }
+  return { writtenOffMicro: writtenOffMicro + givenUp, refundAppliedMinor: refundAppliedMinor + moreMinor }
 }
 
 /**

@@ -3,7 +3,7 @@ import { money } from '#shared/money/money'
 import { toAusdFloor } from '#shared/money/rate'
 import { moneyText } from '#shared/money/text'
 import type { Step } from '../decide'
-import { type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
+import { atLeastZero, type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
 import { chargeFee } from '../price'
 
 export const resolutions = ['credit', 'refund', 'accept'] as const
@@ -79,13 +79,23 @@ function otherWorthFloor(
 
 /** Returns the refundable amount of the payment itself, in its currency's smallest unit. */
 export function ownMinorToRefund(payment: ReviewFacts): bigint | ResolutionRefused {
-  if (wasCredited(payment)) return 0n
+  // guard: money that came back after its AUSD was revoked can be refunded
+  if (wasCredited(payment)) return beyondGivenFloor(payment)
   if (payment.reason === 'currency_differs') return otherMoney
   if (payment.paidMinor === null) return inexact
   const leftMinor = payment.paidMinor - payment.refundedMinor
   if (leftMinor > 0n && payment.recoveredMicro > 0n)
     return { not: 'part of it covered an earlier reversal: credit the rest' }
   return leftMinor > 0n ? leftMinor : 0n
+}
+
+/**
+ * Returns the money left of a payment that took effect, beyond what it gave: a part was revoked, and then its refund failed
+ * (smallest units, rounded down).
+ */
+function beyondGivenFloor({ ausdMicro, fiatMinor, refundedMinor, onchainMicro, recoveredMicro }: ReviewFacts): bigint {
+  const givenForMinor = ((onchainMicro + recoveredMicro) * fiatMinor + ausdMicro - 1n) / ausdMicro
+  return atLeastZero(fiatMinor - refundedMinor - givenForMinor)
 }
 
 /** Refuses the acceptance of a payment if our books still owe the payer part of it. */
@@ -129,19 +139,22 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
   if (payment.state !== 'refunding' || orders.includes('open')) return { stay: true }
   const ownMinor = ownMinorToRefund(payment)
   const secondMinor = payment.overpaidMinor - payment.overpaidRefundedMinor
-  const isLeft = typeof ownMinor !== 'bigint' || ownMinor > 0n || secondMinor > 0n
-  const reason: Reason = payment.reason ?? 'paid_twice'
-  if (isLeft) return { next: 'review', reason }
-  if (!wasCredited(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
-  if (payment.refundedMinor > payment.refundAppliedMinor) return { next: 'review', reason: 'refunded_after_credit' }
+  const isOwed = typeof ownMinor !== 'bigint' || ownMinor > 0n
   // A part was revoked before its refund failed, and the chain did not let it be applied again.
   // guard: a payment that gave less than its money is worth goes back to review after a refund
-  if (payment.onchainMicro + payment.recoveredMicro < remainderFloor(payment))
-    return { next: 'review', reason: 'refund_undone' }
+  if (isOwed && secondMinor === 0n && wasCredited(payment)) return { next: 'review', reason: 'refund_undone' }
+  if (isOwed || secondMinor > 0n) return { next: 'review', reason: payment.reason ?? 'paid_twice' }
+  if (!wasCredited(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
+  if (payment.refundedMinor > payment.refundAppliedMinor) return { next: 'review', reason: 'refunded_after_credit' }
   // The wallet had given its AUSD back.
   if (payment.kind === 'topup' && payment.onchainMicro > 0n && remainderFloor(payment) === 0n)
     return { next: 'accepted', reason: 'refunded_after_credit' }
-  return { next: givenStateOf(payment), reason: payment.overpaidMinor > 0n ? 'second_refunded' : 'refund_undone' }
+  return { next: givenStateOf(payment), reason: refundedReasonOf(payment) }
+}
+
+function refundedReasonOf({ overpaidMinor, refundedMinor }: PaymentFacts): Reason {
+  if (overpaidMinor > 0n) return 'second_refunded'
+  return refundedMinor > 0n ? 'refunded_in_part' : 'refund_undone'
 }
 
 function givenStateOf({ kind, onchainMicro, recoveredMicro }: PaymentFacts) {

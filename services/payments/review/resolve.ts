@@ -16,7 +16,7 @@ import { findReports } from '../losses/refund.store'
 import { backOf, splitBack } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { takeStep } from '../onchain/advance'
-import { atLeastZero, limitedMicro, refIdOf, remainderFloor } from '../payment'
+import { atLeastZero, limitedMicro, refIdOf, remainderFloor, wasCredited } from '../payment'
 import { findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { lateWorthFloor } from '../price'
@@ -88,7 +88,7 @@ async function askOutside(
   const sequences = new Set([payment.refSequence, ...credited])
   if (resolution === 'credit' && !(await isReceivedAgain(context, payment)))
     return { refused: 'the payment cannot be read at the provider: try again later' }
-  const isOwn = resolution === 'credit' || ownMinorToRefund(payment) !== 0n
+  const isOwn = resolution === 'credit' || (ownMinorToRefund(payment) !== 0n && !wasCredited(payment))
   for (const refSequence of isOwn ? sequences : []) {
     const refId = refIdOf({ id: payment.id, refSequence })
     const found = await askOr(context, ChainRef, { refId }, 'chain_unavailable')
