@@ -83,7 +83,7 @@ export const awaited: readonly Awaited[] = [
     what: 'refund that we ordered',
     tables: ['payments.refund_orders', 'payments.returned_transfers'],
     binds: 'the payer’s money, and AUSD that came back for it',
-    ends: 'the provider’s last word; if it fails, the payment is in review again, or credited as before',
+    ends: 'the provider’s last word, or `ops review give-up` if it knows nothing of the refund; then the payment is in review again, or credited as before',
     prolonged: 'the provider',
     alarms: ['refund not completed by provider', 'refund refused, earlier request not found'],
   },

@@ -215,6 +215,7 @@ export const plainPlaces = [
   'payments.refunds.origin',
   'payments.refund_orders.account',
   'payments.refund_orders.reference',
+  'payments.refund.give-up:reference',
   'payments.returned_transfers.name',
   'payments.anomalies.account',
   'payments.anomalies.object',

@@ -356,6 +356,6 @@ export const orderedReference = (id: string, number: number): string => `${order
 export const paymentIdIn = (reference: string | null): string | undefined =>
   paymentIdFrom(reference?.startsWith(orderedPrefix) ? reference.slice(orderedPrefix.length) : (reference ?? ''))
 
-/** Returns true for the reference of a refund that we ordered. We bear its loss, so no wallet is frozen. */
+/** Returns true for the reference of a refund that we ordered. */
 export const isOrderedByUs = (reference: string | null): boolean =>
   reference?.startsWith(orderedPrefix) === true && paymentIdIn(reference) !== undefined

@@ -275,6 +275,8 @@ export async function openFixture() {
         by: 'sari',
         ...more,
       }),
+    giveUp: (paymentId: string, reference: string) =>
+      command('payments.refund.give-up', { paymentId, reference, by: 'sari' }),
     worthOf: (subject: string, asked: object) => commands.get(subject)!.worth!(asked as never),
     clear: async (of: `0x${string}`, by = 'sari', seen?: FreezeSeen) =>
       command('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),

@@ -63,6 +63,7 @@ export const questions: readonly Question[] = [
   IndexerStatement,
   payments.ReviewResolve,
   payments.TopupRefund,
+  payments.RefundGiveUp,
   payments.TopupsPause,
   payments.WalletClear,
   payments.WalletReclaim,

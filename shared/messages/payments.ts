@@ -170,6 +170,18 @@ export const TopupRefund = question('payments.topup.refund', 'payments', ['ops']
 })
 
 /**
+ * Ends a refund that was requested, that no look-up finds and that the provider refuses to make again. Its payment needs a
+ * decision again. If the refund was made after all, it counts like one that we did not order. Refused while a look-up may
+ * still find it.
+ */
+export const RefundGiveUp = question('payments.refund.give-up', 'payments', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, paymentId: Type.String(), reference: Type.String() }),
+  answer: CommandOutcome,
+  gives: 'nothing',
+  repeat: 'once by its key',
+})
+
+/**
  * Writes off outstanding losses and unfreezes. Refused if `revision` or `missing` (10⁻⁶ AUSD) has changed since
  * the operator looked: a late or repeated command never lifts a newer freeze or writes off a newer loss.
  */

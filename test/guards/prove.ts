@@ -7,8 +7,8 @@ import type { Proof } from './mutants'
 /** Deadline of a test in ms, because a missing guard may show as one. */
 const testMs = 40_000
 const maxMs = { test: 180_000, race: 300_000, engine: 900_000 }
-/** Orders of a race, enough to include one that goes wrong. */
-const sample = 40
+/** Most orders of a race, enough to include one that goes wrong, which ends it. */
+const sample = 400
 
 /** Returns what is run for a proof: a file of tests, a race or a command. */
 export function placeOf(proof: Proof): string {

@@ -10,6 +10,7 @@ import {
   DisputeCharge,
   LossGivenBack,
   PaymentTakenBack,
+  RefundGiveUp,
   ReviewResolve,
   SettlementCreate,
   TopupCreate,
@@ -234,6 +235,8 @@ describe("an operator's command, sent to both instances at once, takes effect on
     expect(await outcomeOf(stack, LossGivenBack, { ...commandOf(), ...loss })).toBe('refused')
     const taken = { paymentId: 'pay_unknown', transactionId: 'txn_1', minor: '1' }
     expect(await outcomeOf(stack, PaymentTakenBack, { ...commandOf(), ...taken })).toBe('refused')
+    const ordered = { paymentId: 'pay_unknown', reference: 'ordered-pay_unknown_1' }
+    expect(await outcomeOf(stack, RefundGiveUp, { ...commandOf(), ...ordered })).toBe('refused')
     const dispute = { disputeId: 'dspt_unknown', charge: 'py-unknown' }
     expect(await outcomeOf(stack, DisputeCharge, { ...commandOf(), ...dispute })).toBe('refused')
     const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
-import { DisputeCharge, ReviewResolve } from '#shared/messages/payments'
+import { DisputeCharge, RefundGiveUp, ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
 // services/payments/review defines and checks the decisions.
@@ -182,9 +182,24 @@ const charge = changing({
   },
 })
 
-export const review = among('payments that need review: list, show, resolve, charge', {
+const giveUp = changing({
+  does: 'end a requested refund that the provider did not make: its payment needs a decision again',
+  usage: 'review give-up <payment> <reference> --reason <why> [--by <who>]',
+  takes: 2,
+  change: async ({ words: [paymentId = '', reference = ''], reason, by }, operator) => {
+    const command = { verb: 'review give-up', target: paymentId, cause: `refund ${reference}`, reason, by }
+    return [
+      await perform(operator, command, (id) =>
+        askOutcome(operator, RefundGiveUp, { command: id, by, reason, paymentId, reference }),
+      ),
+    ]
+  },
+})
+
+export const review = among('payments that need review: list, show, resolve, charge, give-up', {
   list,
   show,
   resolve,
   charge,
+  'give-up': giveUp,
 })

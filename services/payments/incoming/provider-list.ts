@@ -16,6 +16,7 @@ import { findByProviderIds, findOwned, findPayment, firstPaymentAt, lockPayment 
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
 import { findRefunded as findRefundedCharge, isAnother, listRefundsOf } from '../providers/look-up'
+import { isOrdered } from '../review/refund-outcome'
 import { findOrders, findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
 import { fetchDisputes, receiveDispute } from './dispute'
@@ -170,7 +171,7 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
     if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
     for (const one of named ?? []) await receiveRefund(tx, context, one, fetched)
     // The row of a refund that we ordered may carry a reference other than ours.
-    const ordered = isOrderedByUs(refund?.reference ?? null) ? { origin: 'ordered' as const } : {}
+    const ordered = refund && (await isOrdered(tx, refund)) ? { origin: 'ordered' as const } : {}
     const report = { ...reportOf(row, 'refund'), objectId, ...ordered }
     await receiveRefund(tx, context, report, fetched)
     await endDoubt(tx, context, voidId(row.transactionId))

@@ -11,7 +11,7 @@ import { findReportsById, planLook, planLookBy, recordReport, type StoredReport 
 import { backOf, isRow, lookAfterLookMs, lookAfterNewsMs, type ReportOrigin, voidId } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { endCancelled, expire, takeDecided, takeStep } from '../onchain/advance'
-import { awaitsRate, isOrderedByUs, isUnreceived, limitedMicro, paymentIdFrom } from '../payment'
+import { awaitsRate, isUnreceived, limitedMicro, paymentIdFrom } from '../payment'
 import {
   type Change,
   findByCheckout,
@@ -24,7 +24,7 @@ import {
 import type { PaymentRow } from '../payment.table'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from '../provider'
 import { listRefundsOf } from '../providers/look-up'
-import { endRefunding, recordRefundOutcome } from '../review/refund-outcome'
+import { endRefunding, isOrdered, recordRefundOutcome } from '../review/refund-outcome'
 import { recordAnomaly } from '../schema.store'
 import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/excess'
 
@@ -183,7 +183,7 @@ async function receivePayment(
     await recordUnmatched(tx, context, charge)
     return false
   }
-  for (const refund of refunds) await recordReport(tx, storedReportOf(refund, payment, charge))
+  for (const refund of refunds) await recordReport(tx, await storedReportOf(tx, refund, payment, charge))
   const { reports, isBooked, isShort } = await findChargeFacts(tx, payment, charge)
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
   const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
@@ -396,7 +396,8 @@ export type ReceivedRefund = FetchedRefund & {
   readonly isLook?: boolean
 }
 
-const storedReportOf = (
+const storedReportOf = async (
+  tx: Tx,
   { refundId: id, objectId = null, evidenceDueAt = null, status, currency, ...refund }: ReceivedRefund,
   payment: PaymentRow | undefined,
   charge: Charge,
@@ -409,13 +410,17 @@ const storedReportOf = (
   status,
   // guard: an amount in another currency counts as all that is left
   refundedMinor: currency === charge.currency ? refund.refundedMinor : null,
-  origin: refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund'),
+  origin: refund.origin ?? ((await isOrdered(tx, refund)) ? ('ordered' as const) : ('refund' as const)),
 })
 
 async function planNext(
   tx: Tx,
   { clock }: Context,
-  about: { report: ReturnType<typeof storedReportOf>; before: StoredReport | undefined; isLook: boolean | undefined },
+  about: {
+    report: Awaited<ReturnType<typeof storedReportOf>>
+    before: StoredReport | undefined
+    isLook: boolean | undefined
+  },
 ): Promise<void> {
   const { report, before, isLook } = about
   if (!isLook) {
@@ -439,7 +444,7 @@ export async function receiveRefund(
   const matched = await matchPayment(tx, { charge })
   const locked = matched && (await lockPayment(tx, matched.id))
   const [before] = await findReportsById(tx, [refund.refundId])
-  const report = storedReportOf(refund, matched, charge)
+  const report = await storedReportOf(tx, refund, matched, charge)
   const { refundedMinor, origin } = report
   await recordReport(tx, report)
   if (!isRow(report)) await planNext(tx, context, { report, before, isLook: refund.isLook })

@@ -5,6 +5,7 @@ import {
   DisputeCharge,
   LossGivenBack,
   PaymentTakenBack,
+  RefundGiveUp,
   TopupRefund,
   TopupsPause,
   topupsIn,
@@ -19,6 +20,7 @@ import { nameCharge } from '../incoming/dispute'
 import { clearWallet, freezeByOperator, reclaimCleared, recordGivenBack } from '../losses/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
+import { giveUpRefund } from './give-up'
 import { refundCredited } from './refund-credited'
 import { answerResolve } from './resolve'
 import { recordTakenBack } from './taken-back'
@@ -40,6 +42,7 @@ export const answerOperatorCommands = (context: Context): Handler[] => [
   ),
   handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked)), worthOfTakenBack(context)),
   handler(TopupRefund, async (asked) => ok(await refundCredited(context, asked)), worthOfTopupRefund(context)),
+  handler(RefundGiveUp, async (asked) => ok(await giveUpRefund(context, asked))),
   handler(DisputeCharge, async (asked) => ok(await nameCharge(context, asked))),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups', inCountry: topupsIn }),
   answerErasure(context, personErasures.payments, erasure),

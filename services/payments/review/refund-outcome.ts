@@ -1,10 +1,11 @@
 import type { Tx } from '#platform/db/open'
 import type { Context } from '../context'
 import { takeDecided } from '../onchain/advance'
+import { isOrderedByUs } from '../payment'
 import { lockPayment } from '../payment.store'
 import type { FetchedRefund } from '../provider'
 import { decideRefunding } from './resolution'
-import { findOrders, recordOrder } from './resolution.store'
+import { findOrder, findOrders, givenUp, recordOrder } from './resolution.store'
 
 export async function recordRefundOutcome(tx: Tx, { log }: Context, refund: FetchedRefund): Promise<void> {
   const { reference, refundId, status } = refund
@@ -12,6 +13,18 @@ export async function recordRefundOutcome(tx: Tx, { log }: Context, refund: Fetc
   const state = status === 'succeeded' ? status : status === 'dead' ? 'failed' : 'open'
   const noted = await recordOrder(tx, reference, { state, refundId })
   if (noted?.state === 'failed') log.alarm({ paymentId: noted.paymentId, reference, refundId }, 'refund failed')
+}
+
+/**
+ * Returns true for a refund that we ordered, whose loss we bear. One that an operator gave up counts like any other refund if
+ * it was made after all, because its payment was decided about without it.
+ */
+export async function isOrdered(tx: Tx, { reference }: Pick<FetchedRefund, 'reference'>): Promise<boolean> {
+  if (!isOrderedByUs(reference)) return false
+  const order = await findOrder(tx, reference!)
+  // guard: a refund that was given up counts like one that we did not order
+  if (order?.failureCode === givenUp) return false
+  return true
 }
 
 export async function endRefunding(tx: Tx, context: Context, paymentId: string): Promise<void> {

@@ -28,7 +28,7 @@ import {
 // after a while.
 
 /** Time for which a new refund may be missing from lookups, in ms. */
-const showsWithinMs = 60_000
+export const showsWithinMs = 60_000
 
 /** A charge to refund: what is left of it, in smallest units. */
 type Owed = Pick<RefundOrderRow, 'providerPaymentId' | 'minor' | 'isSecond'>

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, ne, sql } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { amountColumn, at, quotedList, timestamps } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
@@ -112,6 +112,30 @@ export const uncountRequest = (db: Db, { reference, requests }: RefundOrderRow) 
     .update(refundOrders)
     .set({ requests, updatedAt: sql`now()` })
     .where(and(eq(refundOrders.reference, reference), eq(refundOrders.requests, requests + 1)))
+
+/** Failure code of an order that an operator ended, because the provider made no refund for it. */
+export const givenUp = 'GIVEN_UP'
+
+export async function findOrder(db: Db, reference: string): Promise<RefundOrderRow | undefined> {
+  const [order] = await db.select().from(refundOrders).where(eq(refundOrders.reference, reference))
+  return order
+}
+
+/** Ends an order for an operator. Returns false if it was requested since `requests` was read, or has a refund or an end. */
+export async function giveUpOrder(tx: Tx, { reference, requests }: Pick<RefundOrderRow, 'reference' | 'requests'>) {
+  const isUnchanged = and(
+    eq(refundOrders.reference, reference),
+    eq(refundOrders.state, 'open'),
+    // guard: a refund that is requested again, or was made, is not given up
+    and(eq(refundOrders.requests, requests), isNull(refundOrders.refundId)),
+  )
+  const ended = await tx
+    .update(refundOrders)
+    .set({ state: 'failed', failureCode: givenUp, updatedAt: sql`now()` })
+    .where(isUnchanged)
+    .returning({ reference: refundOrders.reference })
+  return ended.length === 1
+}
 
 /** Updates an order that is open, or whose refund came back in the end. Returns undefined for any other order. */
 export async function recordOrder(

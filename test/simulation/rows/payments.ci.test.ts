@@ -211,6 +211,8 @@ const makers: readonly Maker[] = [
   (choices) => ({ name: 'findOrders', given: [pick(choices, ids)] }),
   (choices) => ({ name: 'countRequest', given: [orderFrom(choices)] }),
   (choices) => ({ name: 'uncountRequest', given: [orderFrom(choices)] }),
+  (choices) => ({ name: 'findOrder', given: [orderFrom(choices).reference] }),
+  (choices) => ({ name: 'giveUpOrder', given: [orderFrom(choices)] }),
   (choices) => ({
     name: 'recordOrder',
     given: [`ordered-${oneOf(choices, 6)}`, { state: pick(choices, ['open', 'succeeded', 'failed'] as const) }],

@@ -56,6 +56,16 @@ export const uncountRequest: StandIn<Review['uncountRequest']> = async (db, { re
   return nothing
 }
 
+export const findOrder: StandIn<Review['findOrder']> = async (db, reference) => rowsOf(db).refundOrders.get(reference)
+
+export const giveUpOrder: StandIn<Review['giveUpOrder']> = async (tx, { reference, requests }) => {
+  const rows = rowsOf(tx)
+  const known = rows.refundOrders.get(reference)
+  if (known?.state !== 'open' || known.requests !== requests || known.refundId !== null) return false
+  rows.refundOrders.update(reference, { state: 'failed', failureCode: 'GIVEN_UP', updatedAt: rows.now() })
+  return true
+}
+
 export const recordOrder: StandIn<Review['recordOrder']> = async (tx, reference, told) => {
   const rows = rowsOf(tx)
   const known = rows.refundOrders.get(reference)

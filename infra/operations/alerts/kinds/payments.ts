@@ -107,9 +107,9 @@ export const payments = {
   RefundUnknown: {
     severity: 'ticket',
     steps:
-      "Outcome unknown: look up `reference` in the provider's dashboard. If the payment has no refund there, refund it there: the order ends once the provider lists that refund.",
-    ends: 'the provider lists a refund of the payment',
-    access: ['provider'],
+      "Outcome unknown: look up `reference` in the provider's dashboard. If the payment has no refund there, refund it there: the order ends once the provider lists that refund. If the dashboard refuses it, too, `review give-up <payment> <reference>`, then decide again.",
+    ends: 'the provider lists a refund of the payment, or an operator gives it up',
+    access: ['ops', 'provider'],
     log: ['refund refused, earlier request not found'],
   },
   WalletFrozen: {
