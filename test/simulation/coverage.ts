@@ -95,6 +95,7 @@ export const moments = [
   'an operator chose refund',
   'an operator chose credit',
   'an operator chose accept',
+  'an operator gave a refund up',
   'a decision of an operator was refused',
   'a refund or dispute named its payment by another id',
 ] as const

@@ -1,5 +1,6 @@
-import { ReviewResolve } from '#shared/messages/payments'
+import { RefundGiveUp, ReviewResolve } from '#shared/messages/payments'
 import type { PaymentRow } from '../../../services/payments/payment.table'
+import type { RefundOrderRow } from '../../../services/payments/review/resolution.store'
 import { chance, oneOf, pick } from './choices'
 import { askOne, type Copy, type Surroundings } from './services'
 
@@ -10,10 +11,11 @@ const sights = {
   refund: 'an operator chose refund',
   credit: 'an operator chose credit',
   accept: 'an operator chose accept',
+  giveUp: 'an operator gave a refund up',
 } as const
 
 /**
- * Starts operators who decide about payments in review, at any moment and in any order. Some decide at once about the same
+ * Starts operators who decide about payments in review, at any moment and in any order, and give refunds up. Some decide at once about the same
  * payment, and some send a command again. Many payments wait until the faults are over, and some are never decided.
  */
 export function startOperators(around: Surroundings, copiesOf: (service: string) => readonly Copy[]): void {
@@ -21,19 +23,25 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
   const { choices } = world
   let commands = 0
 
-  const decide = (paymentId: string, resolution: (typeof decisions)[number], command = ++commands) => {
-    const id = `00000000-0000-4000-8000-${String(command).padStart(12, '0')}`
-    const request = { command: id, by: `operator ${command % 3}`, reason: 'by chance', paymentId, resolution }
-    const asked = { question: ReviewResolve, request }
-    const isAsked = askOne(around, copiesOf('payments'), asked, (answer) => noteAnswer(resolution, answer))
-    if (!isAsked) return
+  const command = (number: number) => ({
+    command: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+    by: `operator ${number % 3}`,
+    reason: 'by chance',
+  })
+  const ask = (asked: Parameters<typeof askOne>[2], sight: (typeof sights)[keyof typeof sights]) =>
+    askOne(around, copiesOf('payments'), asked, ({ ok }) => {
+      if (ok?.done) world.saw(sight)
+      if (ok?.refused) world.saw('a decision of an operator was refused')
+    })
+  const decide = (paymentId: string, resolution: (typeof decisions)[number], number = ++commands) => {
+    const request = { ...command(number), paymentId, resolution }
+    if (!ask({ question: ReviewResolve, request }, sights[resolution])) return
     world.tell(`an operator decides to ${resolution} ${paymentId}`)
-    if (chance(choices, 200))
-      world.after(oneOf(choices, 3_000), undefined, () => decide(paymentId, resolution, command))
+    if (chance(choices, 200)) world.after(oneOf(choices, 3_000), undefined, () => decide(paymentId, resolution, number))
   }
-  const noteAnswer = (resolution: keyof typeof sights, { ok }: { readonly ok?: Readonly<Record<string, string>> }) => {
-    if (ok?.done) world.saw(sights[resolution])
-    if (ok?.refused) world.saw('a decision of an operator was refused')
+  const giveUp = ({ paymentId, reference }: RefundOrderRow) => {
+    const request = { ...command(++commands), paymentId, reference }
+    if (ask({ question: RefundGiveUp, request }, sights.giveUp)) world.tell(`an operator gives ${reference} up`)
   }
   const look = () => {
     const waiting = [...world.rows.payments.values()].filter(({ state }: PaymentRow) => state === 'review')
@@ -42,6 +50,8 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
       decide(id, pick(choices, decisions))
       if (chance(choices, 150)) decide(id, pick(choices, decisions))
     }
+    for (const order of world.rows.refundOrders.values())
+      if (order.state === 'open' && chance(choices, 100)) giveUp(order)
     if (!world.isCalm) world.after(oneOf(choices, lookMs), undefined, look)
   }
   look()
