@@ -76,6 +76,59 @@ describe('a webhook that contradicts the provider', () => {
   })
 })
 
+describe('the webhook of a paid checkout', () => {
+  const paidUnseen = async () => {
+    const answer = await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() })
+    const id = answer.ok!.paymentId
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    const { payment_id } = await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    await fixture.control('faults', {})
+    const { checkoutId } = (await fixture.row(id))!
+    return { id, paymentId: payment_id as string, checkoutId }
+  }
+  /** Delivers the webhook, and returns which objects were looked up. */
+  const deliver = async (data: object) => {
+    const looked: string[] = []
+    const { provider } = fixture.context
+    const findCheckout: typeof provider.findCheckout = (...asked) => {
+      looked.push('checkout')
+      return provider.findCheckout(...asked)
+    }
+    const findCharge: typeof provider.findCharge = (...asked) => {
+      looked.push('payment')
+      return provider.findCharge(...asked)
+    }
+    Object.assign(fixture.context, { provider: { ...provider, findCheckout, findCharge } })
+    const body = JSON.stringify({ event: 'payment_session.completed', data })
+    expect(await fixture.deliver('ID', body, crypto.randomUUID())).toBe('done')
+    Object.assign(fixture.context, { provider })
+    return looked
+  }
+
+  test('costs one look-up, of the payment that it names', async () => {
+    const { id, paymentId, checkoutId } = await paidUnseen()
+    const data = { payment_session_id: checkoutId, payment_id: paymentId, reference_id: id }
+    expect(await deliver(data)).toEqual(['payment'])
+    await fixture.becomes(id, { state: 'paid', providerPaymentId: paymentId })
+  })
+
+  // guard: the payment that a webhook names is received only if it is that of the checkout
+  test('is received by its checkout if the payment that it names is of another one', async () => {
+    const [mine, other] = [await paidUnseen(), await paidUnseen()]
+    const data = { payment_session_id: mine.checkoutId, payment_id: other.paymentId, reference_id: mine.id }
+    expect(await deliver(data)).toEqual(['payment', 'checkout', 'payment'])
+    await fixture.becomes(mine.id, { state: 'paid' })
+    expect(await fixture.row(other.id)).toMatchObject({ state: 'awaiting_payment' })
+  })
+
+  test('is received by its checkout if the payment that it names is not found', async () => {
+    const { id, checkoutId } = await paidUnseen()
+    const data = { payment_session_id: checkoutId, payment_id: 'py-0', reference_id: id }
+    expect(await deliver(data)).toEqual(['payment', 'checkout', 'payment'])
+    await fixture.becomes(id, { state: 'paid' })
+  })
+})
+
 describe('the second webhook of one payment', () => {
   const paid = async () => {
     const answer = await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() })

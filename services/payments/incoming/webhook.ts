@@ -3,7 +3,7 @@ import { ageMs, isRecent } from '#platform/clock'
 import type { Db, Tx } from '#platform/db/open'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
-import { refusesId } from '#shared/provider/problem'
+import { noneOfItsForm, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { receiveDoubt } from '../losses/follow'
 import { recordReport } from '../losses/refund.store'
@@ -77,8 +77,10 @@ async function fetchFacts(context: Context, account: Delivery['account'], hint: 
     fetched: await withRate(context, await charge),
   })
   switch (hint.about) {
-    case 'checkout':
-      return fetchCheckout(context, account, hint.checkoutId)
+    case 'checkout': {
+      const charge = await findPaidBy(context, account, hint)
+      return charge ? priced(Promise.resolve(charge)) : fetchCheckout(context, account, hint.checkoutId)
+    }
     case 'payment':
       return priced(provider.findCharge(account, hint.paymentId))
     case 'payment_request':
@@ -99,6 +101,23 @@ async function fetchFacts(context: Context, account: Delivery['account'], hint: 
   }
 }
 
+/**
+ * Finds the payment that a webhook of a paid checkout names, which makes a look-up of the checkout unnecessary. Undefined if
+ * it did not succeed, or if its own reference leads to another payment of ours than that of the checkout.
+ */
+async function findPaidBy(
+  { provider }: Context,
+  account: Delivery['account'],
+  { paidBy, reference }: Extract<Hint, { about: 'checkout' }>,
+): Promise<FetchedCharge | undefined> {
+  const named = paymentIdFrom(reference ?? '')
+  if (!paidBy || !named) return undefined
+  const found = await provider.findCharge(account, paidBy).catch(noneOfItsForm)
+  // guard: the payment that a webhook names is received only if it is that of the checkout
+  if (found && paymentIdFrom(found.charge.reference) !== named) return undefined
+  return found?.status === 'succeeded' ? found : undefined
+}
+
 async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadWebhook): Promise<void> {
   const { account } = delivery
   const { hint, fetched, refund, dispute, checkout } = read
@@ -106,8 +125,9 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadW
     case 'payout':
       return
     case 'checkout':
-      if (!checkout) return recordUnknown(tx, context, delivery, hint.checkoutId)
-      await receiveCheckout(tx, context, account, read)
+      if (!checkout && !fetched) return recordUnknown(tx, context, delivery, hint.checkoutId)
+      if (checkout) await receiveCheckout(tx, context, account, read)
+      else await receiveCharge(tx, context, fetched!)
       return
     case 'payment':
       if (!fetched) return recordUnknown(tx, context, delivery, hint.paymentId)
@@ -217,7 +237,7 @@ async function recordUnknown(tx: Tx, { log }: Context, { account }: Delivery, ob
 }
 
 function isMissing(hint: Hint, { checkout, fetched, refund, dispute, isUnpaid }: WebhookFacts): boolean {
-  if (hint.about === 'checkout') return !checkout
+  if (hint.about === 'checkout') return !checkout && !fetched
   if (hint.about === 'refund') return !refund || !fetched
   if (hint.about === 'dispute') return !dispute || !fetched
   return (hint.about === 'payment' || hint.about === 'payment_request') && !fetched && !isUnpaid
