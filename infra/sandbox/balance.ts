@@ -5,7 +5,7 @@ import { majorFromMinor } from './money'
 import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './provider/endpoint'
 import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
-import type { Payment, Payout } from './records'
+import { failedPayouts, type Payment, type Payout } from './records'
 
 /** Endpoint of the balance. The real one needs the key permission `Balance Read`. */
 export const balanceEndpoints: readonly ProviderEndpoint[] = [{ method: 'GET', path: '/balance', run: balance }]
@@ -26,7 +26,7 @@ function balance(context: Context, { account, query }: ProviderCall): HttpAnswer
   return { body: { balance: majorFromMinor(minor, currencyOf[account]) } }
 }
 
-const gone = (status: Payout['status']) => status === 'FAILED' || status === 'CANCELLED' || status === 'REVERSED'
+const gone = ({ status }: Payout) => failedPayouts.some((failed) => failed === status)
 
 const isVoided = ({ forced }: Payment) => forced?.listed === 'VOIDED' || forced?.listed === 'REVERSED'
 
@@ -43,7 +43,7 @@ function movedMinor(context: Context, account: Account, byMs: number): bigint {
     if (counts(one) && one.status === 'SUCCEEDED' && !isVoided(one)) minor += one.capturedMinor
   for (const one of book.all('refunds')) if (counts(one) && one.status === 'SUCCEEDED') minor -= one.amountMinor
   for (const one of book.all('chargebacks')) if (counts(one) && one.status === 'SUCCESS') minor -= one.amountMinor
-  for (const one of book.all('payouts')) if (counts(one) && !one.unfunded && !gone(one.status)) minor -= one.amountMinor
+  for (const one of book.all('payouts')) if (counts(one) && !one.unfunded && !gone(one)) minor -= one.amountMinor
   for (const one of book.all('ownMoves')) if (counts(one)) minor += one.amountMinor
   return minor
 }

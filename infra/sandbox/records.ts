@@ -153,6 +153,9 @@ export type Dispute = {
   readonly updatedAt: string
 }
 
+/** Statuses of payouts whose money is in the account again. */
+export const failedPayouts = ['FAILED', 'REVERSED', 'CANCELLED', 'COMPLIANCE_REJECTED'] as const
+
 export type Payout = {
   readonly id: string
   /** API version. If absent, it is 2. */
@@ -169,7 +172,8 @@ export type Payout = {
   /** Set if the balance was too low, so that the payout will fail. */
   readonly unfunded?: true
   readonly echoed: Record<string, unknown>
-  readonly status: 'ACCEPTED' | 'REQUESTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED'
+  readonly status: 'ACCEPTED' | 'REQUESTED' | 'SUCCEEDED' | (typeof failedPayouts)[number]
+  readonly forced?: ForcedStatus
   readonly failureCode: string | null
   readonly createdAt: string
   readonly updatedAt: string

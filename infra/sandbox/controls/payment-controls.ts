@@ -8,7 +8,6 @@ import { endRefund, openRefund, refundableMinor, refundBody } from '../provider/
 import {
   type Chargeback,
   type Dispute,
-  type ForcedStatus,
   isNaming,
   type Payment,
   type Refund,
@@ -16,7 +15,7 @@ import {
   transactionStatuses,
 } from '../records'
 import { amountMinorOf } from './amounts'
-import { type Control, optionalText, Refusal } from './control'
+import { type Control, forcedIn, optionalText, Refusal } from './control'
 
 export const paymentControls = (context: Context): Control[] => [
   {
@@ -160,16 +159,6 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
     ...(currency === null ? {} : { currency }),
     ...(names && { names }),
   })
-}
-
-/** Returns the statuses to force. Statuses that the body omits stay those of the record. */
-function forcedIn(body: JsonObject): ForcedStatus {
-  const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
-  return {
-    ...(status === null ? {} : { status }),
-    ...(listed === null ? {} : { listed }),
-    ...(body.hidden === true ? { hidden: true as const } : {}),
-  }
 }
 
 /** Returns the object that the row of a chargeback names, or undefined if the body has none. */

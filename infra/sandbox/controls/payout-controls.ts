@@ -1,10 +1,10 @@
 import { accounts, currencyOf } from '../account'
 import { cashMinor, setCash } from '../balance'
-import type { Context } from '../context'
+import { type Context, nowText } from '../context'
 import { majorFromMinor, minorFromMajor } from '../money'
 import { movePayout, payoutBody } from '../provider/payout'
-import type { Payout } from '../records'
-import { type Control, optionalText, Refusal } from './control'
+import { failedPayouts, type Payout } from '../records'
+import { type Control, forcedIn, optionalText, Refusal } from './control'
 
 export const payoutControls = (context: Context): Control[] => [
   {
@@ -17,7 +17,19 @@ export const payoutControls = (context: Context): Control[] => [
     path: '/control/payouts/:id/fail',
     run(id, body) {
       const failureCode = optionalText(body, 'failure_code') ?? 'REJECTED_BY_CHANNEL'
-      return payoutBody(movePayout(context, payoutIn(context, id, underway), 'FAILED', failureCode))
+      const asked = optionalText(body, 'status') ?? 'FAILED'
+      const status = failedPayouts.find((one) => one === asked)
+      if (!status) throw new Refusal(400, `status must be one of ${failedPayouts}`)
+      const payout = payoutIn(context, id, [...underway, 'SUCCEEDED'])
+      return payoutBody(movePayout(context, payout, status, status === 'FAILED' ? failureCode : null))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/payouts/:id/tell',
+    run(id, body) {
+      const change = { forced: forcedIn(body), updatedAt: nowText(context) }
+      return payoutBody(context.book.save('payouts', { ...payoutIn(context, id), ...change }))
     },
   },
   {
@@ -48,9 +60,9 @@ const balances = (context: Context) =>
 
 const underway: Payout['status'][] = ['ACCEPTED', 'REQUESTED']
 
-function payoutIn({ book }: Context, id: string, states: Payout['status'][]): Payout {
+function payoutIn({ book }: Context, id: string, states?: Payout['status'][]): Payout {
   const payout = book.get('payouts', id) ?? book.find('payouts', (p) => p.referenceId === id)
   if (!payout) throw new Refusal(404, 'no such payout')
-  if (states.includes(payout.status)) return payout
+  if (!states || states.includes(payout.status)) return payout
   throw new Refusal(409, `the payout is ${payout.status}`)
 }

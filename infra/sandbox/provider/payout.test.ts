@@ -99,6 +99,20 @@ describe('a payout', () => {
     expect((await fixture.control('payouts/none/fail')).status).toBe(404)
   })
 
+  test('a payout may fail after it succeeded, or for compliance, and shows any status until it ends', async () => {
+    const { id } = (await create(payoutBody('141414'))).json
+    const told = await fixture.control(`payouts/${id}/tell`, { status: 'PENDING_COMPLIANCE_ASSESSMENT' })
+    expect(told.json.status).toBe('PENDING_COMPLIANCE_ASSESSMENT')
+    expect(await statusOf(id)).toBe('PENDING_COMPLIANCE_ASSESSMENT')
+    await fixture.control(`payouts/${id}/succeed`)
+    expect(await statusOf(id)).toBe('SUCCEEDED')
+    expect((await fixture.control(`payouts/${id}/fail`)).json.status).toBe('FAILED')
+    const rejected = (await create(payoutBody('141414'))).json.id
+    const word = { status: 'COMPLIANCE_REJECTED' }
+    expect((await fixture.control(`payouts/${rejected}/fail`, word)).json).toMatchObject(word)
+    expect((await fixture.control(`payouts/${rejected}/fail`, { status: 'LOST' })).status).toBe(400)
+  })
+
   test.each([
     [{ channel_code: 'ID_DANA', amount: 20_000_001 }, 'MAXIMUM_TRANSFER_LIMIT_ERROR'],
     [{ amount: 10_000.5 }, 'AMOUNT_INCREMENT_NOT_SUPPORTED'],

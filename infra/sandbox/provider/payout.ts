@@ -18,7 +18,7 @@ const sharedFields = (payout: Payout) => {
     channel_code: payout.channelCode,
     currency,
     reference_id: payout.referenceId,
-    status: payout.status,
+    status: payout.forced?.status ?? payout.status,
     created: payout.createdAt,
     updated: payout.updatedAt,
     estimated_arrival_time: arrivesAt,
@@ -57,7 +57,7 @@ export function payoutV3Body(payout: Payout): Record<string, unknown> {
     business_id: businessIdOf[payout.account],
     reference_id: payout.referenceId,
     type: 'B2C',
-    status: payout.status,
+    status: payout.forced?.status ?? payout.status,
     source_amount: Number(payout.amountMinor),
     source_currency: currency,
     destination_amount: Number(payout.amountMinor),
@@ -74,8 +74,9 @@ export function movePayout(
   status: Payout['status'],
   failureCode: string | null = null,
 ): Payout {
+  const { forced: _, ...record } = payout
   const moved = context.book.save('payouts', {
-    ...payout,
+    ...record,
     status,
     failureCode,
     updatedAt: nowText(context),

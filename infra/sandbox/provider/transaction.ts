@@ -190,7 +190,7 @@ const fromChargeback = (chargeback: Chargeback): Transaction => ({
 const fromPayout = (payout: Payout): Transaction => ({
   ...commonOf(payout),
   type: 'DISBURSEMENT',
-  status: payoutStatuses[payout.status],
+  status: payout.forced?.listed ?? payoutStatuses[payout.status],
   category: banks.find(({ code }) => code === payout.channelCode)?.category ?? 'BANK',
   channelCode: payout.channelCode,
   referenceId: payout.referenceId,
@@ -232,6 +232,7 @@ const payoutStatuses: Record<Payout['status'], TransactionStatus> = {
   FAILED: 'FAILED',
   REVERSED: 'REVERSED',
   CANCELLED: 'VOIDED',
+  COMPLIANCE_REJECTED: 'FAILED',
 }
 
 const categories: Record<ChannelType, ChannelCategory> = {

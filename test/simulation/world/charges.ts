@@ -1,9 +1,9 @@
 import type { Book } from '#infra/sandbox/book'
-import type { Payment, PaymentSession, Payout } from '#infra/sandbox/records'
+import { failedPayouts, type Payment, type PaymentSession, type Payout } from '#infra/sandbox/records'
 
 // The state of our payments and payouts in the provider's book.
 
-const gone: readonly Payout['status'][] = ['FAILED', 'REVERSED', 'CANCELLED']
+const gone: readonly Payout['status'][] = failedPayouts
 
 /** Returns the first session of a payment of ours. */
 export const sessionOf = (book: Book, paymentId: string): PaymentSession | undefined =>
