@@ -76,6 +76,14 @@ describe('the decision on a payout status', () => {
     expect(receivePayoutStatus(facts(state), evidence(word))).toMatchObject(step)
   })
 
+  // guard: a paid cash-out whose payout reads as failed is returned only if the list says so too
+  test('of a failure after the payment returns the AUSD if the list has it too', () => {
+    const failed = evidence('FAILED')
+    expect(receivePayoutStatus(facts('paid'), failed)).toEqual({ odd: 'payout_differs' })
+    const step = receivePayoutStatus(facts('paid'), { ...failed, isListedAsFailed: true })
+    expect(step).toEqual({ next: 'returning', reason: 'bank_reversed' })
+  })
+
   test.each(['REQUESTED', 'LOCKED', 'PENDING_COMPLIANCE_ASSESSMENT'])('waits after %s', (word) => {
     expect(receivePayoutStatus(facts('paying'), evidence(word))).toEqual({ stay: true })
   })

@@ -160,7 +160,7 @@ function whilePaying({ status, reason }: Evidence): Step {
   }
 }
 
-function whilePaid({ status }: Evidence): Step {
+function whilePaid({ status, isListedAsFailed }: Evidence): Step {
   switch (status) {
     case 'pending': // The response is outdated.
     case 'succeeded':
@@ -168,7 +168,9 @@ function whilePaid({ status }: Evidence): Step {
     case 'reversed':
       return { next: 'returning', reason: 'bank_reversed' }
     case 'refused':
-      return { odd: 'payout_differs' } // No documented transition leads here.
+      // Documented for other providers only, so that one answer alone may be wrong.
+      // guard: a paid cash-out whose payout reads as failed is returned only if the list says so too
+      return isListedAsFailed ? { next: 'returning', reason: 'bank_reversed' } : { odd: 'payout_differs' }
     case 'unknown':
       return { odd: 'status_unknown' }
   }

@@ -16,6 +16,8 @@ export type Evidence = {
   readonly reason: Reason | null
   readonly amountMinor: bigint | undefined
   readonly currency: string
+  /** Set if the payout's row in the list of transactions says that its money is in the account again. */
+  readonly isListedAsFailed?: true
 }
 
 /** Our promise, in metadata at the provider that only we can read. It replaces a row that was lost with a disk. */

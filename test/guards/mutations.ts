@@ -213,6 +213,10 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a refusal proves nothing right after an attempt of unknown outcome': always,
   'of two payouts, the one that may still reach the bank decides': never,
   'a failed payout returns nothing before its reference is looked up': always,
+  'a paid cash-out whose payout reads as failed is returned only if the list says so too': instead(
+    'isListedAsFailed ?',
+    'true ?',
+  ),
   'an unknown status is no success': instead("odd: 'status_unknown'", "next: 'paid'"),
   'a webhook is a hint: its payout is fetched': instead(
     `evidence = await context.provider

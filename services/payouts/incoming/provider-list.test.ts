@@ -5,6 +5,7 @@ import { readWindow } from '#shared/provider/listing'
 import { listingAgeMs } from '#shared/provider/listing.store'
 import { waitUntil } from '#test/support/wait'
 import { cashouts } from '../cashout.table'
+import { checkPaid } from '../paying/pay'
 import { anomalies, listings } from '../schema.store'
 import { type Detour, type Fixture, openFixture } from '../test-support'
 import { receiveEvidence } from './receive'
@@ -114,6 +115,38 @@ describe('a payout reversed after it was paid, without a webhook', () => {
     const error = await fixture.detoured(ahead, () => thrownBy(fixture.list()))
     expect(error.errors.map(String)).toEqual(['ProviderUnknown: list and payout disagree: reversed, SUCCEEDED'])
     expect((await fixture.row(id)).state).toBe('paid')
+  })
+})
+
+describe('a payout that reads as failed after it was paid', () => {
+  test('returns the AUSD once the list has its failure too', async () => {
+    const { id, payoutId } = await paid()
+    await fixture.control(`payouts/${payoutId}/fail`, { failure_code: 'INVALID_DESTINATION' })
+    await Promise.all([fixture.list(), fixture.list()])
+    expect(await fixture.row(id)).toMatchObject({
+      state: 'returning',
+      reason: 'bank_reversed',
+      failureCode: 'INVALID_DESTINATION',
+    })
+    await fixture.relayed('return', id)
+    await fixture.list()
+    expect((await fixture.row(id)).state).toBe('returned')
+    expect(await booked(payoutId)).toEqual([])
+    const told = ['payouts.paid', 'payouts.returned', 'payouts.taken', 'relay.return', 'relay.take']
+    expect(await fixture.sent(id)).toEqual(told)
+  })
+
+  // guard: a paid cash-out whose payout reads as failed is returned only if the list says so too
+  test('keeps its AUSD while the list still has it as paid, and alerts', async () => {
+    const { id, payoutId } = await paid()
+    await fixture.control(`payouts/${payoutId}/tell`, { status: 'FAILED' })
+    await checkPaid(fixture.context, await fixture.row(id))
+    await fixture.list()
+    expect((await fixture.row(id)).state).toBe('paid')
+    expect(await kindsOf(payoutId)).toEqual(['payout_differs'])
+    await fixture.control(`payouts/${payoutId}/tell`, {})
+    await fixture.list()
+    expect(await booked(payoutId)).toEqual([])
   })
 })
 

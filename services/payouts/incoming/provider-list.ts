@@ -8,7 +8,7 @@ import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { findOwners } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
-import { answerAgeMaxMs, oddities } from '../decide'
+import { answerAgeMaxMs, isFailure, oddities } from '../decide'
 import { bookFoundRow, bookListed } from '../ledger/book'
 import type { Evidence, PayoutStatus } from '../provider'
 import { findAnomalies, journal, listings, recordAnomaly } from '../schema.store'
@@ -66,6 +66,7 @@ async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Li
 
 async function receiveRow(context: Context, row: Listed): Promise<void> {
   const { database } = context
+  const { productId } = row
   const own = ownerAmong(await database.read((db) => readOwners(db, [row])))(row)
   if (!isPayout(row, own)) return
   const found = await evidenceOf(context, row, own)
@@ -80,10 +81,13 @@ async function receiveRow(context: Context, row: Listed): Promise<void> {
     throw new ProviderUnknown(`list and payout disagree: ${row.status}, ${found[0]!.word}`)
   const deciding = await decisiveOf(context, found)
   const ids = found.map(({ payoutId }) => payoutId)
+  const isOfRow = ({ payoutId }: Evidence) => payoutId === productId || found.length === 1
+  const listed = hasFailedIn(row.status) ? ({ isListedAsFailed: true } as const) : {}
   await database.transaction(async (tx) => {
-    if (!ids.includes(row.productId ?? '')) await recordUnmatched(tx, context, row, own)
+    if (!ids.includes(productId ?? '')) await recordUnmatched(tx, context, row, own)
     await bookFoundRow(tx, row, ids)
-    for (const evidence of deciding) await receiveEvidence(tx, context, evidence)
+    for (const evidence of deciding)
+      await receiveEvidence(tx, context, isOfRow(evidence) ? { ...evidence, ...listed } : evidence)
   })
   failpoint('payouts:row-of-list-received')
 }
@@ -121,18 +125,11 @@ async function evidenceOf(
 
 /** Returns true if the payout is as far as its row; the list may be ahead of the payout's own endpoint. */
 function hasComeAsFar(row: ListedStatus, payout: PayoutStatus): boolean {
-  switch (row) {
-    case 'pending':
-    case 'unknown':
-      return true
-    case 'succeeded':
-      return payout !== 'pending'
-    case 'failed':
-    case 'voided':
-    case 'reversed':
-      return payout === 'refused' || payout === 'reversed'
-  }
+  if (hasFailedIn(row)) return isFailure(payout)
+  return row !== 'succeeded' || payout !== 'pending'
 }
+
+const hasFailedIn = (row: ListedStatus): boolean => row === 'failed' || row === 'voided' || row === 'reversed'
 
 async function recordUnmatched(tx: Tx, { log }: Context, row: Listed, own?: Cashout): Promise<void> {
   const { transactionId: object, status, currency, amountMinor } = row
