@@ -19,7 +19,7 @@ import {
   type StoredReport,
 } from './refund.store'
 import { backOf, isOpen, type ReportOrigin, splitBack } from './report'
-import { followStance, freezeInDoubt, recordReversal, shrinkReversal } from './reversal'
+import { followRestart, followStance, freezeInDoubt, recordReversal, shrinkReversal } from './reversal'
 
 /**
  * Records that a charge we counted, or its row in the list, no longer reads as succeeded, or that a refund or dispute of
@@ -89,6 +89,7 @@ export async function followReports(tx: Tx, context: Context, id: string, change
   const counted = await countOthers(tx, context, kept, read)
   const payment = await followOwn(tx, context, counted, reportedIn(counted, read), change)
   await followStance(tx, context, payment, stanceOf(payment, reportedIn(payment, read)))
+  await followRestart(tx, context, kept, payment)
 }
 
 /**

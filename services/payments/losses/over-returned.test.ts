@@ -52,6 +52,26 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(false)
   })
 
+  test.each(kinds)(
+    'free the wallet of a %s that was revoked once the dispute is won, while the refund is open',
+    async (kind) => {
+      const id = await given('CARDS', kind)
+      holdFor(600)
+      const made = await dispute(id)
+      await fixture.list()
+      await fixture.becomes(id, { state: 'revoking' })
+      await fixture.settle('revoke', id)
+      await fixture.becomes(id, { state: 'revoked' })
+      await refund(id, { status: 'PENDING' })
+      await fixture.list()
+      expect(await isFrozen(id)).toBe(true)
+      await fixture.control(`chargebacks/${made}`, { status: 'REVERSED' })
+      await fixture.list()
+      await fixture.becomes(id, { state: 'review', reason: 'refund_undone', lostHold: null })
+      expect(await isFrozen(id)).toBe(false)
+    },
+  )
+
   test.each([
     ['after its credit', [refund, dispute]],
     ['in two disputes', [dispute, dispute]],

@@ -99,6 +99,19 @@ export async function followStance(tx: Tx, context: Context, payment: PaymentRow
   await followFreeze(tx, context, payment.wallet)
 }
 
+/**
+ * Makes the freeze follow a step by which a payment begins anew, without the doubt about what it gave before. To be called
+ * after the stance of the payment was followed.
+ */
+export async function followRestart(
+  tx: Tx,
+  context: Context,
+  before: Pick<PaymentRow, 'lostHold'>,
+  { lostHold, wallet }: Pick<PaymentRow, 'lostHold' | 'wallet'>,
+): Promise<void> {
+  if (before.lostHold !== null && lostHold === null) await followFreeze(tx, context, wallet)
+}
+
 /** Freezes the wallet while it has a loss or a payment of which money may be going back, and otherwise unfreezes it. */
 export async function followFreeze(tx: Tx, context: Context, wallet: PaymentRow['wallet']) {
   const frozen = (await findMissing(tx, wallet)).length > 0 || (await hasLostHold(tx, wallet))

@@ -5,7 +5,7 @@ import type { Context } from '../context'
 import { decideFailed, decideRevoked, decideSettled, type Step } from '../decide'
 import { followDoubt } from '../losses/follow'
 import { confirmFreeze } from '../losses/refund.store'
-import { followFreeze, freezeInDoubt } from '../losses/reversal'
+import { followRestart, freezeInDoubt } from '../losses/reversal'
 import { mayBeOnHold, type PaymentFacts, parseRefId, remainderFloor } from '../payment'
 import { type Change, lockPayment, recordPayment } from '../payment.store'
 import { takeDecided } from './advance'
@@ -103,6 +103,5 @@ async function advanceOf(
   // While the money was on hold, no report about it has frozen the wallet.
   const wasOnHold = payment.state === 'revoking' || moved.state === 'review'
   if (wasOnHold || payment.lostHold) await followDoubt(tx, context, moved)
-  // An amount that is applied again begins without the doubt about the earlier ref.
-  if (payment.lostHold && !moved.lostHold) await followFreeze(tx, context, moved.wallet)
+  await followRestart(tx, context, payment, moved)
 }
