@@ -7,8 +7,14 @@ import type { Plan } from './people'
 export type Share = number | readonly [least: number, most: number]
 type Body = { readonly [field: string]: string | number | boolean }
 
+/** Statuses of an object itself, and of its row in the list. An empty object shows the real ones. */
+type Shown = { readonly status?: string; readonly listed?: string }
+
+/** Which of the opened objects an event moves, counted from 0. Without it, the one that was opened last. */
+type Of = { readonly of?: number }
+
 /**
- * One external event. A payment has one object that later events may move: a refund; a chargeback, which only the list shows;
+ * One external event. Later events may move what was opened for a payment: a refund; a chargeback, which only the list shows;
  * or a dispute, which the provider announces by webhook.
  */
 export type Event =
@@ -17,18 +23,20 @@ export type Event =
   /** Waits until the user sees the item in this status. If it ends in another, the later events do not happen. */
   | { readonly until: string }
   | { readonly open: 'refund' | 'chargeback' | 'dispute'; readonly body?: Body; readonly share?: Share }
-  /** Ends the refund that was opened last. */
-  | { readonly end: 'succeed' | 'fail' }
-  /** Shows another status of the refund that was opened last. */
-  | { readonly tell: string }
-  /** Moves the chargeback or the dispute that was opened last. A dispute may be lost for a part of what was disputed. */
-  | { readonly move: 'SUCCESS' | 'FAILED' | 'VOIDED' | 'REVERSED' | 'WON' | 'LOST'; readonly share?: Share }
-  /** Raises the amount of the chargeback that was opened last. */
-  | { readonly grow: number }
-  /** Shows other statuses of the payment: of itself, and of its row in the list. An empty object shows the real ones. */
-  | { readonly show: { readonly status?: string; readonly listed?: string } }
-  /** Has the bank end the transfer of a cash-out, or return it later. */
-  | { readonly bank: 'pays' | 'refuses' | 'reverses' }
+  /** Ends a refund. */
+  | ({ readonly end: 'succeed' | 'fail' } & Of)
+  /** Shows another status of a refund. */
+  | ({ readonly tell: string } & Of)
+  /** Moves a chargeback or a dispute. A dispute may be lost for a part of what was disputed. */
+  | ({ readonly move: 'SUCCESS' | 'FAILED' | 'VOIDED' | 'REVERSED' | 'WON' | 'LOST'; readonly share?: Share } & Of)
+  /** Raises the amount of a chargeback. */
+  | ({ readonly grow: number } & Of)
+  /** Shows other statuses of the payment. */
+  | { readonly show: Shown }
+  /** Has the bank end the transfer of a cash-out, or return it later. A refusal may have a status of its own. */
+  | { readonly bank: 'pays' | 'refuses' | 'reverses'; readonly as?: string }
+  /** Shows other statuses of the payout of a cash-out. */
+  | { readonly payout: Shown }
   /** Has an operator refund a payment in review. */
   | { readonly operator: 'refunds' }
 
@@ -209,6 +217,103 @@ export const fates: readonly Fate[] = [
     [dispute({ body: { currency: 'USD' } }), { rest: long }, { move: 'REVERSED' }],
     undone,
   ),
+  // Two objects of one payment, which end in any order. The second dispute of a payment is a case of its own.
+  onPayments(
+    'refund and dispute open at once and both dropped',
+    0.4,
+    [
+      refund({ body: pending }),
+      { rest: short },
+      announced,
+      { rest: long },
+      { end: 'fail', of: 0 },
+      { rest: long },
+      { move: 'WON' },
+    ],
+    kept,
+  ),
+  onPayments(
+    'refund and dispute open at once and the dispute dropped first',
+    0.4,
+    [
+      refund({ body: pending }),
+      { rest: short },
+      announced,
+      { rest: long },
+      { move: 'WON' },
+      { rest: long },
+      { end: 'succeed', of: 0 },
+    ],
+    gone,
+  ),
+  onPayments(
+    'refund and dispute open at once and both made',
+    0.4,
+    [
+      refund({ body: pending }),
+      { rest: short },
+      announced,
+      { rest: long },
+      { move: 'LOST' },
+      { rest: long },
+      { end: 'succeed', of: 0 },
+    ],
+    gone,
+  ),
+  onPayments(
+    'dispute lost and the refund of before bounced',
+    0.4,
+    [refund(), { rest: long }, announced, { rest: long }, { move: 'LOST' }, { rest: long }, { end: 'fail', of: 0 }],
+    lostAgain,
+  ),
+  onPayments(
+    'disputed twice and the first one won',
+    0.4,
+    [announced, { rest: long }, { move: 'WON' }, { rest: long }, announced, { rest: long }, { move: 'LOST' }],
+    gone,
+  ),
+  onPayments(
+    'lost dispute won and another one lost',
+    0.4,
+    [
+      announced,
+      { rest: long },
+      { move: 'LOST' },
+      { rest: long },
+      { move: 'WON' },
+      { rest: long },
+      announced,
+      { rest: long },
+      { move: 'LOST' },
+    ],
+    lostAgain,
+  ),
+  onPayments(
+    'two disputes of parts of which the first is lost',
+    0.4,
+    [
+      { ...announced, share: 0.4 },
+      { rest: short },
+      { ...announced, share: 0.5 },
+      { rest: long },
+      { move: 'WON' },
+      { rest: long },
+      { move: 'LOST', of: 0 },
+    ],
+    part,
+  ),
+  onPayments(
+    'two refunds of parts of which the first bounces',
+    0.4,
+    [refund({ share: 0.4 }), { rest: short }, refund({ share: 0.5 }), { rest: long }, { end: 'fail', of: 0 }],
+    part,
+  ),
+  onPayments(
+    'inquiry ended by a refund',
+    0.4,
+    [announced, { rest: long }, refund(), { rest: short }, { move: 'WON', of: 0 }],
+    gone,
+  ),
   onPayments('refunded and disputed', 0.5, [refund({ share: some }), { rest: long }, dispute()], gone),
   onPayments('disputed and refunded', 0.5, [dispute({ share: some }), { rest: long }, refund()], gone),
   ...voids.map((first) =>
@@ -257,6 +362,57 @@ export const fates: readonly Fate[] = [
     weight: 1,
     suits: isLate,
     events: [{ rest: long }, { bank: 'refuses' }],
+    requires: { money: 'gone', ends: ['returned'] },
+  },
+  ...(['COMPLIANCE_REJECTED', 'CANCELLED'] as const).map(
+    (as): Fate => ({
+      name: `reviewed for compliance and then ${as} by the provider`,
+      weight: 0.5,
+      suits: isLate,
+      events: [{ payout: { status: 'PENDING_COMPLIANCE_ASSESSMENT' } }, { rest: long }, { bank: 'refuses', as }],
+      requires: { money: 'gone', ends: ['returned'] },
+    }),
+  ),
+  {
+    name: 'reviewed for compliance and then paid by the bank',
+    weight: 0.5,
+    suits: isLate,
+    events: [{ payout: { status: 'PENDING_COMPLIANCE_ASSESSMENT' } }, { rest: long }, { bank: 'pays' }],
+    requires: { money: 'kept', ends: ['paid'] },
+  },
+  {
+    name: 'shown in an unknown status and then paid by the bank',
+    weight: 0.5,
+    suits: isLate,
+    events: [{ payout: { status: 'ON_HOLD', listed: 'ON_HOLD' } }, { rest: long }, { bank: 'pays' }],
+    requires: { money: 'kept', ends: ['paid'] },
+  },
+  {
+    name: 'shown in an unknown status after it was paid',
+    weight: 0.5,
+    suits: isCashoutTo(bank.accountNumber),
+    events: [{ until: 'paid' }, { payout: { status: 'ON_HOLD' } }, { rest: long }, { payout: {} }],
+    requires: { money: 'kept', ends: ['paid'] },
+  },
+  {
+    name: 'shown as pending again after it was paid',
+    weight: 0.5,
+    suits: isCashoutTo(bank.accountNumber),
+    events: [{ until: 'paid' }, { payout: { status: 'ACCEPTED', listed: 'PENDING' } }, { rest: long }, { payout: {} }],
+    requires: { money: 'kept', ends: ['paid'] },
+  },
+  {
+    name: 'shown as failed for a moment after it was paid',
+    weight: 0.5,
+    suits: isCashoutTo(bank.accountNumber),
+    events: [{ until: 'paid' }, { payout: { status: 'FAILED' } }, { rest: long }, { payout: {} }],
+    requires: { money: 'kept', ends: ['paid'] },
+  },
+  {
+    name: 'failed after it was paid',
+    weight: 1,
+    suits: isCashoutTo(bank.accountNumber),
+    events: [{ until: 'paid' }, { rest: short }, { bank: 'refuses' }],
     requires: { money: 'gone', ends: ['returned'] },
   },
 ]

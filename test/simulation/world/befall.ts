@@ -3,7 +3,7 @@ import { Refusal } from '#infra/sandbox/controls/control'
 import type { JsonObject } from '#infra/sandbox/json'
 import { majorFromMinor } from '#infra/sandbox/money'
 import type { Payment } from '#infra/sandbox/records'
-import { controlOf, minorOfShare, type OutsideEvent, shareOf } from '#test/world/drivers/events'
+import { controlOf, minorOfShare, type OutsideEvent, placeOf, shareOf } from '#test/world/drivers/events'
 import { afterCredit, type Fate, fates } from '#test/world/fates'
 import { type CashoutPlan, topup, weighted } from '#test/world/people'
 import { payoutsOf, referenceOf } from './charges'
@@ -67,13 +67,14 @@ export function befallCashout(around: Surroundings, id: string, plan: CashoutPla
     } else if ('rest' in event) later(restOf(around, event.rest), () => next(place + 1))
     else if ('until' in event && state !== event.until) wait()
     else if ('until' in event) next(place + 1)
-    else if (!('bank' in event)) throw new Error(`a fate of payments befalls a cash-out: ${fate.name}`)
+    else if (!('bank' in event || 'payout' in event))
+      throw new Error(`a fate of payments befalls a cash-out: ${fate.name}`)
     // The bank may not have the transfer yet.
     else if (payoutsOf(provider.book, id).length === 0) wait()
     else {
-      const { path } = controlOf(event, { id, opened: undefined, amount: undefined })!
-      world.tell(`the bank: ${path}`)
-      if (happens(befallen, event, () => provider.control(path))) next(place + 1)
+      const { path, body } = controlOf(event, { id, opened: undefined, amount: undefined })!
+      world.tell(`the bank: ${path} ${JSON.stringify(body)}`)
+      if (happens(befallen, event, () => provider.control(path, body))) next(place + 1)
     }
   }
   next(0)
@@ -112,7 +113,7 @@ function isIn({ world, provider }: Surroundings, payment: Payment, status: strin
 function playerOf(around: Surroundings, payment: Payment, befallen: Befallen): (event: OutsideEvent) => boolean {
   const { world, provider } = around
   const { id, account, capturedMinor } = payment
-  let opened: string | undefined
+  const opened: string[] = []
   const chanceHere = randomIn(world)
   return (event) => {
     const share = shareOf(event)
@@ -120,15 +121,16 @@ function playerOf(around: Surroundings, payment: Payment, befallen: Befallen): (
       share === undefined
         ? undefined
         : majorFromMinor(minorOfShare(capturedMinor, share, chanceHere), currencyOf[account])
-    const call = controlOf(event, { id, opened, amount })
+    const call = controlOf(event, { id, opened: opened[placeOf(event, opened.length)], amount })
     if (!call) return false
     const body = named(around, payment, call.body, event)
     world.tell(`the provider: ${call.path} ${JSON.stringify(body)}`)
     return happens(befallen, event, () => {
       const made = provider.control(call.path, body)
       if (!('open' in event)) return
-      opened = `${event.open}s/${made.refund_id ?? made.id}`
-      noteNaming(around, opened)
+      const path = `${event.open}s/${made.refund_id ?? made.id}`
+      opened.push(path)
+      noteNaming(around, path)
     })
   }
 }

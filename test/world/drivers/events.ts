@@ -10,6 +10,10 @@ export type OutsideEvent = Exclude<Event, { rest: number } | { until: string } |
 /** A refund, chargeback or dispute that a fate opened, as a part of the path of its controls: `refunds/rfd-1`. */
 export type OpenedPath = string
 
+/** Returns which of the `count` objects that a fate has opened the event moves. */
+export const placeOf = (event: OutsideEvent, count: number): number =>
+  'of' in event && event.of !== undefined ? event.of : count - 1
+
 export const shareOf = (event: OutsideEvent): Share | undefined =>
   'grow' in event ? event.grow : 'share' in event ? event.share : undefined
 
@@ -32,7 +36,9 @@ export function controlOf(
   { id, opened, amount }: { id: string; opened: OpenedPath | undefined; amount: number | undefined },
 ): { readonly path: string; readonly body: JsonObject } | undefined {
   const share = amount === undefined ? {} : { amount }
-  if ('bank' in event) return { path: `payouts/${id}/${bankControls[event.bank]}`, body: {} }
+  if ('bank' in event)
+    return { path: `payouts/${id}/${bankControls[event.bank]}`, body: event.as ? { status: event.as } : {} }
+  if ('payout' in event) return { path: `payouts/${id}/tell`, body: event.payout }
   if ('show' in event) return { path: `payments/${id}/tell`, body: event.show }
   if ('open' in event) return { path: `payments/${id}/${event.open}`, body: { ...event.body, ...share } }
   if (opened === undefined) return undefined

@@ -10,7 +10,7 @@ import { type CashoutPlan, type PaymentPlan, type Plan, pairOf, type SendPlan, t
 import type { CashoutDeed, Doubt, PaymentDeed, Record, SendDeed, VerificationDeed, WorldDeed } from '../record'
 import { atProvider } from './at-provider'
 import type { Answered } from './client'
-import { controlOf, minorOfShare, type OpenedPath, type OutsideEvent, shareOf } from './events'
+import { controlOf, minorOfShare, type OpenedPath, type OutsideEvent, placeOf, shareOf } from './events'
 
 /** Everything that playing a user needs. */
 export type Scene = {
@@ -286,15 +286,13 @@ const bankPatienceMs = 120_000
 
 /** Plays the events of a fate in order. Returns false if one of them did not take place. */
 async function playEvents(scene: Scene, deed: PaymentDeed | CashoutDeed, { events }: Fate): Promise<boolean> {
-  const state: Playing = { opened: undefined }
-  for (const event of events) if (!(await playEvent(scene, deed, event, state))) return false
+  const opened: OpenedObject[] = []
+  for (const event of events) if (!(await playEvent(scene, deed, event, opened))) return false
   return true
 }
 
-type Playing = {
-  /** The refund, chargeback or dispute that was opened last. */
-  opened: { readonly path: OpenedPath; readonly id: string; minor: bigint | null } | undefined
-}
+/** A refund, chargeback or dispute that a fate has opened. */
+type OpenedObject = { readonly path: OpenedPath; readonly id: string; minor: bigint | null }
 /** A refund, chargeback or dispute as the sandbox's controls return it. A dispute has several amounts. */
 type Opened = { readonly id: string; readonly amount: number | { readonly initial: string } }
 
@@ -302,7 +300,7 @@ async function playEvent(
   scene: Scene,
   deed: PaymentDeed | CashoutDeed,
   event: Event,
-  state: Playing,
+  opened: OpenedObject[],
 ): Promise<boolean> {
   const { outside, chance, signal, person } = scene
   const { id } = deed.answer!
@@ -331,7 +329,7 @@ async function playEvent(
   if ('operator' in event) return scene.refundByOperator(id)
   const part = partOf(scene, deed, shareOf(event))
   const amount = part === undefined || deed.kind === 'cashout' ? undefined : majorOf(deed.plan, part)
-  const call = controlOf(event, { id, opened: state.opened?.path, amount })
+  const call = controlOf(event, { id, opened: opened[placeOf(event, opened.length)]?.path, amount })
   if (!call) return false
   if (deed.kind === 'cashout') {
     // The bank may not have the transfer yet. This continues after the users have stopped, so that no transfer stays open.
@@ -345,14 +343,14 @@ async function playEvent(
       await pause(500)
     }
   }
-  return playDoubt(deed, event, state, part, () => control(call.path, call.body))
+  return playDoubt(deed, event, opened, part, () => control(call.path, call.body))
 }
 
 /** Plays an event of a payment, and notes what it says about its money: doubts end before it, and begin after it. */
 async function playDoubt(
   { doubts, plan, answer }: PaymentDeed,
   event: OutsideEvent,
-  state: Playing,
+  objects: OpenedObject[],
   part: bigint | undefined,
   happen: () => Promise<object | undefined>,
 ): Promise<boolean> {
@@ -372,11 +370,11 @@ async function playDoubt(
     const isForeign = event.body?.currency !== undefined
     const major = typeof made.amount === 'number' ? made.amount : Number(made.amount.initial)
     const minor = isForeign ? null : minorOf(plan, major)
-    state.opened = { path: `${event.open}s/${made.id}`, id: made.id, minor }
+    objects.push({ path: `${event.open}s/${made.id}`, id: made.id, minor })
     begin(made.id, minor)
     return true
   }
-  const { opened } = state
+  const opened = objects[placeOf(event, objects.length)]
   if (!opened || 'tell' in event) return (await happen()) !== undefined
   if ('grow' in event) {
     if (!(await happen())) return false
