@@ -99,6 +99,10 @@ export const moments = [
   'an operator chose credit',
   'an operator chose accept',
   'an operator gave a refund up',
+  'an operator cleared a wallet',
+  'an operator undid a clearing',
+  'an operator froze a wallet',
+  'an operator freed a wallet',
   'a decision of an operator was refused',
   'a refund or dispute named its payment by another id',
 ] as const

@@ -186,6 +186,9 @@ const makers: readonly Maker[] = [
   (choices) => ({ name: 'findMissing', given: [pick(choices, wallets)] }),
   (choices) => ({ name: 'addMadeGood', given: [pick(choices, ids), BigInt(oneOf(choices, 2))] }),
   (choices) => ({ name: 'clearMissing', given: [pick(choices, wallets)] }),
+  (choices) => ({ name: 'reclaimMissing', given: [[pick(choices, ids)]] }),
+  (choices) => ({ name: 'reclaimLostHolds', given: [[pick(choices, ids)]] }),
+  (choices) => ({ name: 'recordCleared', given: [pick(choices, wallets), [pick(choices, ids)]] }),
   (choices) => ({ name: 'hasLostHold', given: [pick(choices, wallets)] }),
   (choices) => ({ name: 'clearLostHolds', given: [pick(choices, wallets)] }),
   (choices) => ({ name: 'findWallet', given: [pick(choices, wallets)] }),
@@ -245,6 +248,7 @@ const compared = {
     'addMadeGood',
     'clearLostHolds',
     'confirmFreeze',
+    'recordCleared',
     'planOrder',
     'planLook',
     'planLookBy',
@@ -265,6 +269,14 @@ test.each([1, 2, 3])('random calls of seed %d return the same from Postgres and 
 })
 
 test('every stand-in of the stores of payments is compared, or returns a constant', () => {
-  const apart = ['findSeconds', 'firstPaymentAt', 'lockPayment', 'lockWallet', 'planCheck', ...constant]
+  const apart = [
+    'findSeconds',
+    'firstPaymentAt',
+    'lockPayment',
+    'lockWallet',
+    'moveGivenBack',
+    'planCheck',
+    ...constant,
+  ]
   expect(notCompared(compared)).toEqual(apart.sort())
 })

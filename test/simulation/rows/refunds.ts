@@ -155,6 +155,37 @@ export const clearMissing = async (db: Db, wallet: string): Promise<Reversal[]> 
   return missing.map(({ paymentId }) => rows.reversals.update(paymentId, { clearedAt: rows.now() })!)
 }
 
+export const reclaimMissing = async (db: Db, paymentIds: readonly string[]): Promise<Reversal[]> => {
+  const { reversals } = rowsOf(db)
+  const waived = paymentIds
+    .map((id) => reversals.get(id))
+    .filter((one) => one !== undefined && one.clearedAt !== null && one.madeGoodMicro < one.lostMicro)
+  return waived.map((one) => reversals.update(one!.paymentId, { clearedAt: null })!)
+}
+
+export const reclaimLostHolds: StandIn<Refunds['reclaimLostHolds']> = async (tx, paymentIds) => {
+  const { payments } = rowsOf(tx)
+  const cleared = paymentIds.filter((id) => payments.get(id)?.lostHold === 'cleared')
+  return cleared.map((paymentId) => {
+    payments.update(paymentId, { lostHold: 'frozen' })
+    return { paymentId }
+  })
+}
+
+export const moveGivenBack: StandIn<Refunds['moveGivenBack']> = async (tx, paymentId) => {
+  const { reversals } = rowsOf(tx)
+  const { madeGoodMicro, lostMicro, givenBackMicro } = reversals.get(paymentId)!
+  const moved = { madeGoodMicro: lostMicro, givenBackMicro: givenBackMicro + madeGoodMicro - lostMicro }
+  return reversals.update(paymentId, moved)!
+}
+
+export const recordCleared: StandIn<Refunds['recordCleared']> = async (tx, wallet, clearedPayments) => {
+  const { wallets } = rowsOf(tx)
+  const known = wallets.get(wallet)
+  if (known) wallets.update(wallet, { clearedPayments, clearedRevision: known.revision })
+  return nothing
+}
+
 export const findWallet: StandIn<Refunds['findWallet']> = async (db, wallet) => rowsOf(db).wallets.get(wallet)
 
 export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) => {

@@ -107,7 +107,8 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   if (ends && !ends.includes(row.state))
     say(`"${around.fates.get(own!.id)!.fate.name}" requires ${ends.join(' or ')}, reason ${row.reason}`)
   const isAtStake = isWalletAtStake(around, row)
-  if (isAtStake && row.lostHold !== 'frozen') say('may be going back, and its wallet is not frozen for it')
+  // An operator may have cleared it.
+  if (isAtStake && row.lostHold === null) say('may be going back, and its wallet is not frozen for it')
   if (!isAtStake && row.lostHold === 'frozen') say('is not going back, and its wallet is frozen for it')
   return found
 }
@@ -253,13 +254,13 @@ function auditRelayer({ chain, world }: Surroundings): Finding[] {
     const isApplied = contract.appliedAt(refOf(cause), latest.number) !== undefined
     if (isApplied !== (state === 'settled')) found.push(`${kind} ${id} is ${state} and ${isApplied}`)
   }
-  for (const { wallet, frozen } of world.rows.wallets.values()) {
+  for (const { wallet, frozen, frozenByOperator } of world.rows.wallets.values()) {
     const isMissing = world.rows.reversals
       .by('wallet', wallet)
       .some(({ clearedAt, madeGoodMicro, lostMicro }) => clearedAt === null && madeGoodMicro < lostMicro)
     const isInDoubt = world.rows.payments.by('wallet', wallet).some(({ lostHold }) => lostHold === 'frozen')
-    if (frozen && !isMissing && !isInDoubt) found.push(`${wallet} is frozen without a reason`)
-    if (!frozen && (isMissing || isInDoubt)) found.push(`${wallet} is not frozen`)
+    if (frozen && !isMissing && !isInDoubt && !frozenByOperator) found.push(`${wallet} is frozen without a reason`)
+    if (!frozen && (isMissing || isInDoubt || frozenByOperator)) found.push(`${wallet} is not frozen`)
   }
   for (const { kind, wallet, state } of world.rows.operations.values()) {
     if (kind !== 'verify' && kind !== 'freeze') continue

@@ -1,6 +1,15 @@
-import { RefundGiveUp, ReviewResolve } from '#shared/messages/payments'
+import {
+  LossGivenBack,
+  RefundGiveUp,
+  ReviewResolve,
+  WalletClear,
+  WalletFreeze,
+  WalletReclaim,
+} from '#shared/messages/payments'
+import type { Question } from '#shared/messages/topic'
+import type { Reversal, WalletRow } from '../../../services/payments/losses/refund.store'
+import { sumMissing } from '../../../services/payments/losses/reversal'
 import type { PaymentRow } from '../../../services/payments/payment.table'
-import type { RefundOrderRow } from '../../../services/payments/review/resolution.store'
 import { chance, oneOf, pick } from './choices'
 import { askOne, type Copy, type Surroundings } from './services'
 
@@ -11,37 +20,56 @@ const sights = {
   refund: 'an operator chose refund',
   credit: 'an operator chose credit',
   accept: 'an operator chose accept',
-  giveUp: 'an operator gave a refund up',
 } as const
+const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: Reversal) => clearedAt === null && madeGoodMicro < lostMicro
 
 /**
- * Starts operators who decide about payments in review, at any moment and in any order, and give refunds up. Some decide at once about the same
- * payment, and some send a command again. Many payments wait until the faults are over, and some are never decided.
+ * Starts operators who decide about payments in review, open refunds and frozen wallets, at any moment and in any order. Some decide
+ * at once about the same one, and some send a command again. Many payments wait until the faults are over, and some are never
+ * decided.
  */
 export function startOperators(around: Surroundings, copiesOf: (service: string) => readonly Copy[]): void {
   const { world } = around
   const { choices } = world
   let commands = 0
 
-  const command = (number: number) => ({
-    command: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-    by: `operator ${number % 3}`,
-    reason: 'by chance',
-  })
-  const ask = (asked: Parameters<typeof askOne>[2], sight: (typeof sights)[keyof typeof sights]) =>
-    askOne(around, copiesOf('payments'), asked, ({ ok }) => {
+  /** Sends a command, and sometimes sends it again. `sight` is what is counted if it is done. */
+  const order = (question: Question, asked: object, sight: string, command = ++commands) => {
+    const id = `00000000-0000-4000-8000-${String(command).padStart(12, '0')}`
+    const request = { command: id, by: `operator ${command % 3}`, reason: 'by chance', ...asked }
+    const isAsked = askOne(around, copiesOf('payments'), { question, request }, ({ ok }) => {
       if (ok?.done) world.saw(sight)
       if (ok?.refused) world.saw('a decision of an operator was refused')
     })
-  const decide = (paymentId: string, resolution: (typeof decisions)[number], number = ++commands) => {
-    const request = { ...command(number), paymentId, resolution }
-    if (!ask({ question: ReviewResolve, request }, sights[resolution])) return
-    world.tell(`an operator decides to ${resolution} ${paymentId}`)
-    if (chance(choices, 200)) world.after(oneOf(choices, 3_000), undefined, () => decide(paymentId, resolution, number))
+    if (!isAsked) return
+    world.tell(`${sight}: ${JSON.stringify(asked)}`)
+    if (chance(choices, 200))
+      world.after(oneOf(choices, 3_000), undefined, () => order(question, asked, sight, command))
   }
-  const giveUp = ({ paymentId, reference }: RefundOrderRow) => {
-    const request = { ...command(++commands), paymentId, reference }
-    if (ask({ question: RefundGiveUp, request }, sights.giveUp)) world.tell(`an operator gives ${reference} up`)
+  const decide = (paymentId: string, resolution: (typeof decisions)[number]) =>
+    order(ReviewResolve, { paymentId, resolution }, sights[resolution])
+  const decideWallet = ({ wallet, revision, frozenByOperator, clearedRevision }: WalletRow) => {
+    const losses = world.rows.reversals.by('wallet', wallet)
+    const missing = String(sumMissing(losses.filter(isMissing)))
+    const seen = { wallet, revision: String(revision) }
+    switch (oneOf(choices, 4)) {
+      case 0:
+        return order(WalletClear, { ...seen, missing }, 'an operator cleared a wallet')
+      case 1:
+        if (clearedRevision === null) return
+        return order(WalletReclaim, { wallet, clearing: String(clearedRevision) }, 'an operator undid a clearing')
+      case 2:
+        if (frozenByOperator) return order(WalletFreeze, { ...seen, to: 'free' }, 'an operator freed a wallet')
+        return order(WalletFreeze, { ...seen, to: 'frozen' }, 'an operator froze a wallet')
+      default:
+        for (const { paymentId, madeGoodMicro, lostMicro } of losses)
+          if (madeGoodMicro > lostMicro)
+            order(
+              LossGivenBack,
+              { paymentId, micro: String(madeGoodMicro - lostMicro) },
+              'an operator gave a repayment back',
+            )
+    }
   }
   const look = () => {
     const waiting = [...world.rows.payments.values()].filter(({ state }: PaymentRow) => state === 'review')
@@ -50,8 +78,10 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
       decide(id, pick(choices, decisions))
       if (chance(choices, 150)) decide(id, pick(choices, decisions))
     }
-    for (const order of world.rows.refundOrders.values())
-      if (order.state === 'open' && chance(choices, 100)) giveUp(order)
+    for (const { state, paymentId, reference } of [...world.rows.refundOrders.values()])
+      if (state === 'open' && chance(choices, 100))
+        order(RefundGiveUp, { paymentId, reference }, 'an operator gave a refund up')
+    for (const wallet of [...world.rows.wallets.values()]) if (chance(choices, 30)) decideWallet(wallet)
     if (!world.isCalm) world.after(oneOf(choices, lookMs), undefined, look)
   }
   look()
