@@ -38,9 +38,8 @@ const notSimulated: Readonly<Record<string, readonly string[]>> = {
   'services/chain-relayer/unsolicited-deposits/request.store.ts': ['decideRequest', 'findAsked', 'recordRequest'],
   // Only operators cause them.
   'services/payments/losses/refund.store.ts': ['countFrozen', 'sumMissing'],
-  'services/payments/review/resolution.store.ts': ['countTransfers', 'findCountedElsewhere'],
   'services/payouts/cashout.store.ts': ['holdUnpaidTo', 'listCashouts', 'listUnpaidTo'],
-  'services/payouts/request/refusal.store.ts': ['findRefusal', 'findRefusalNamed', 'storeRefusal'],
+  'services/payouts/request/refusal.store.ts': ['findRefusalNamed', 'storeRefusal'],
   'shared/platform/db/pause.store.ts': ['setPause'],
   // They read lists and metrics.
   'services/payments/queries/activity.store.ts': ['countPayments', 'listActivity', 'oldestPayments'],

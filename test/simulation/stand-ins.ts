@@ -15,6 +15,7 @@ export const standIns: Readonly<Record<string, string>> = {
   'services/payments/queries/activity.store.ts': 'rows/payments.ts',
   'services/payments/review/resolution.store.ts': 'rows/review.ts',
   'services/payouts/cashout.store.ts': 'rows/cashouts.ts',
+  'services/payouts/request/refusal.store.ts': 'rows/cashouts.ts',
   'services/payouts/treasury/promise.store.ts': 'rows/cashouts.ts',
   'services/payouts/schema.store.ts': 'rows/cashouts.ts',
   'services/chain-relayer/operations/operation.store.ts': 'rows/operations.ts',

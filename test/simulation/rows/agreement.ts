@@ -44,6 +44,7 @@ const ownTimes = [
   'attemptedAt',
   'requestedAt',
   'decidedAt',
+  'countedAt',
 ]
 function comparable(value: unknown): unknown {
   if (value instanceof Set) return [...value].sort()

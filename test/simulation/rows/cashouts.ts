@@ -112,6 +112,11 @@ export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
   pausedSince: null,
 })
 
+/** No bank account is refused. */
+export const findRefusal: StandIn<
+  typeof import('../../../services/payouts/request/refusal.store')['findRefusal']
+> = async () => undefined
+
 export const lockCashout: StandIn<Cashouts['lockCashout']> = async (tx, id) => rowsOf(tx).cashouts.get(id)
 
 export const moveCashout = async (

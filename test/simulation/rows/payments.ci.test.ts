@@ -232,6 +232,17 @@ const makers: readonly Maker[] = [
       },
     ],
   }),
+  (choices) => ({ name: 'findCountedElsewhere', given: [[`transfer ${oneOf(choices, 4)}`], pick(choices, ids)] }),
+  (choices) => ({
+    name: 'countTransfers',
+    given: [
+      [`transfer ${oneOf(choices, 4)}`],
+      {
+        paymentId: pick(choices, ids),
+        commandId: `00000000-0000-4000-8000-${String(oneOf(choices, 9)).padStart(12, '0')}`,
+      },
+    ],
+  }),
   (choices) => ({ name: 'lastResolution', given: [pick(choices, ids)] }),
   (choices) => ({
     name: 'planOrder',
@@ -255,6 +266,7 @@ const compared = {
     'insertOrders',
     'uncountRequest',
     'insertResolution',
+    'countTransfers',
   ],
 }
 
@@ -262,7 +274,7 @@ test.each([1, 2, 3])('random calls of seed %d return the same from Postgres and 
   const { database } = scratch
   await database.run((db) =>
     db.execute(
-      'truncate payments.payments, payments.refunds, payments.reversals, payments.wallets, payments.refund_orders, payments.resolutions',
+      'truncate payments.payments, payments.refunds, payments.reversals, payments.wallets, payments.refund_orders, payments.resolutions, payments.returned_transfers',
     ),
   )
   await compare(database, compared, seed)

@@ -81,3 +81,16 @@ export const findSeconds: StandIn<Review['findSeconds']> = async (db, paymentId)
       currency: currency ?? null,
       minor: amountMinor ?? null,
     }))
+
+export const findCountedElsewhere: StandIn<Review['findCountedElsewhere']> = async (tx, names, paymentId) => {
+  const { returnedTransfers } = rowsOf(tx)
+  const counted = names.flatMap((name) => returnedTransfers.get(name) ?? [])
+  return counted.find((one) => one.paymentId !== paymentId)
+}
+
+export const countTransfers: StandIn<Review['countTransfers']> = async (tx, names, of) => {
+  const rows = rowsOf(tx)
+  for (const name of new Set(names))
+    if (!rows.returnedTransfers.get(name)) rows.returnedTransfers.set(name, { name, ...of, countedAt: rows.now() })
+  return nothing
+}

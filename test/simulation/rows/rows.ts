@@ -3,7 +3,11 @@ import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.s
 import type { Operation } from '../../../services/chain-relayer/operations/operation.table'
 import type { Reversal, StoredReport, WalletRow } from '../../../services/payments/losses/refund.store'
 import type { PaymentRow } from '../../../services/payments/payment.table'
-import type { RefundOrderRow, ResolutionRow } from '../../../services/payments/review/resolution.store'
+import type {
+  RefundOrderRow,
+  ResolutionRow,
+  returnedTransfers,
+} from '../../../services/payments/review/resolution.store'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { dueIn, type Indices, Table } from './table'
 
@@ -81,6 +85,7 @@ const ofOutbox = {
 }
 
 const none: readonly never[] = []
+type ReturnedTransfer = typeof returnedTransfers.$inferSelect
 type AnyTable = Table<unknown, string>
 
 /** Rows of all services. Transactions are sequential and atomic; concurrent ones are tested on a real Postgres. */
@@ -102,6 +107,7 @@ export class Rows {
   readonly burnt = this.#table<BurntRow, keyof typeof ofBurnt>(ofBurnt)
   readonly resolutions = this.#table<ResolutionRow, keyof typeof ofReview>(ofReview)
   readonly refundOrders = this.#table<RefundOrderRow, keyof typeof ofReview>(ofReview)
+  readonly returnedTransfers = this.#table<ReturnedTransfer>({})
   readonly anomalies = this.#table<AnomalyRow>({})
   #named = new Map<object, AnyTable>()
 

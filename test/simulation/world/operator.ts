@@ -2,14 +2,18 @@ import {
   LossGivenBack,
   RefundGiveUp,
   ReviewResolve,
+  TopupRefund,
   WalletClear,
   WalletFreeze,
   WalletReclaim,
 } from '#shared/messages/payments'
+import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
 import type { Question } from '#shared/messages/topic'
 import type { Reversal, WalletRow } from '../../../services/payments/losses/refund.store'
 import { sumMissing } from '../../../services/payments/losses/reversal'
 import type { PaymentRow } from '../../../services/payments/payment.table'
+import { unpaidStates } from '../../../services/payouts/cashout'
+import type { Cashout } from '../../../services/payouts/cashout.table'
 import { chance, oneOf, pick } from './choices'
 import { askOne, type Copy, type Surroundings } from './services'
 
@@ -24,7 +28,8 @@ const sights = {
 const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: Reversal) => clearedAt === null && madeGoodMicro < lostMicro
 
 /**
- * Starts operators who decide about payments in review, open refunds and frozen wallets, at any moment and in any order. Some decide
+ * Starts operators who decide about payments in review, open refunds, credited top-ups, frozen wallets and cash-outs, at any
+ * moment and in any order. Some decide
  * at once about the same one, and some send a command again. Many payments wait until the faults are over, and some are never
  * decided.
  */
@@ -37,7 +42,7 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
   const order = (question: Question, asked: object, sight: string, command = ++commands) => {
     const id = `00000000-0000-4000-8000-${String(command).padStart(12, '0')}`
     const request = { command: id, by: `operator ${command % 3}`, reason: 'by chance', ...asked }
-    const isAsked = askOne(around, copiesOf('payments'), { question, request }, ({ ok }) => {
+    const isAsked = askOne(around, copiesOf(question.owner), { question, request }, ({ ok }) => {
       if (ok?.done) world.saw(sight)
       if (ok?.refused) world.saw('a decision of an operator was refused')
     })
@@ -71,18 +76,39 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
             )
     }
   }
-  const look = () => {
-    const waiting = [...world.rows.payments.values()].filter(({ state }: PaymentRow) => state === 'review')
-    for (const { id } of waiting) {
-      if (!chance(choices, 150)) continue
+  /** Refunds a credited top-up, as if its AUSD had come back. The transfer may be one that was used before. */
+  const refund = ({ id, onchainMicro }: PaymentRow) => {
+    const transfer = `0x${String(oneOf(choices, 10_000)).padStart(64, '0')}:1`
+    const asked = { paymentId: id, transfers: [transfer], back: String(onchainMicro) }
+    order(TopupRefund, asked, 'an operator refunded a credited top-up')
+  }
+  /** A held cash-out waits until it is released or cancelled, also once the faults are over. */
+  const decideCashout = ({ id: payoutId, state, heldByOperator, holdRevision: revision }: Cashout) => {
+    const hold = (to: 'held' | 'released', sight: string) => order(CashoutHold, { payoutId, to, revision }, sight)
+    if (!heldByOperator) {
+      if (!world.isCalm && chance(choices, 30)) hold('held', 'an operator held a cash-out')
+    } else if (state === 'taken' && chance(choices, 300))
+      order(CashoutCancel, { payoutId }, 'an operator cancelled a cash-out')
+    else if (chance(choices, 500)) hold('released', 'an operator released a cash-out')
+  }
+  const decidePayment = (payment: PaymentRow) => {
+    const { id, state, kind } = payment
+    if (state === 'review' && chance(choices, 150)) {
       decide(id, pick(choices, decisions))
       if (chance(choices, 150)) decide(id, pick(choices, decisions))
     }
-    for (const { state, paymentId, reference } of [...world.rows.refundOrders.values()])
+    if (state === 'credited' && kind === 'topup' && chance(choices, 2)) refund(payment)
+  }
+  const look = () => {
+    const { payments, cashouts, refundOrders, wallets } = world.rows
+    for (const cashout of [...cashouts.values()]) if (unpaidStates.has(cashout.state)) decideCashout(cashout)
+    world.after(oneOf(choices, lookMs), undefined, look)
+    if (world.isCalm) return
+    for (const payment of [...payments.values()]) decidePayment(payment)
+    for (const { state, paymentId, reference } of [...refundOrders.values()])
       if (state === 'open' && chance(choices, 100))
         order(RefundGiveUp, { paymentId, reference }, 'an operator gave a refund up')
-    for (const wallet of [...world.rows.wallets.values()]) if (chance(choices, 30)) decideWallet(wallet)
-    if (!world.isCalm) world.after(oneOf(choices, lookMs), undefined, look)
+    for (const wallet of [...wallets.values()]) if (chance(choices, 30)) decideWallet(wallet)
   }
   look()
 }
