@@ -22,6 +22,16 @@ test('books count as unreconciled since the last run, or before it since the fir
   await sql.end({ timeout: 1 })
 })
 
+test('a reconciliation that ended while the clock of Postgres was ahead does not count as the last one', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  await sql`
+    insert into books.runs (started_at, ended_at, whole, items, open)
+    select at, at, true, 0, 0 from (values (now() - interval '1 hour'), (now() + interval '2 hours')) v (at)`
+  expect((await readRows(sql)).books.ageMs).toBeCloseTo(3_600_000, -5)
+  await sql.end({ timeout: 1 })
+})
+
 test('the status counts verdicts that are not on the chain, those given up, and repayments to give back', async () => {
   await using server = await startScratchPostgres()
   const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })

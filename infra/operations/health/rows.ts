@@ -81,7 +81,9 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       select "endedAt", coalesce(extract(epoch from now() - coalesce("endedAt",
         least((select min(created_at) from payments.payments),
           (select min(created_at) from payouts.payouts)))) * 1000, 0)::float8 as "ageMs"
-      from (select max(ended_at) as "endedAt" from books.runs) r`
+      from (select max(ended_at) as "endedAt" from books.runs
+        where ended_at <= now() -- A later run is of a clock that was ahead.
+        ) r`
     const [frozen] = await tx<{ count: number }[]>`
       select count(*)::int as count from payments.wallets where frozen`
     const [evidence] = await tx<Rows['evidenceDue'][]>`

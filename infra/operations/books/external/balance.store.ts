@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
+import { isFromAhead } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import { balances } from '../schema.store'
 
@@ -7,7 +8,10 @@ export type BalanceRow = typeof balances.$inferSelect
 export const findBalance = async (db: Db, place: string): Promise<BalanceRow | undefined> =>
   (await db.select().from(balances).where(eq(balances.place, place)))[0]
 
-/** Stores a balance, unless another instance has stored a later reading. */
+/**
+ * Stores a balance, unless another instance has stored a later reading. A reading from the future is of a clock that was
+ * ahead.
+ */
 export const recordBalance = (db: Db, balance: typeof balances.$inferInsert) =>
   db
     .insert(balances)
@@ -21,5 +25,6 @@ export const recordBalance = (db: Db, balance: typeof balances.$inferInsert) =>
         readAt: sql`excluded.read_at`,
       },
       setWhere: sql`${balances.block} <= excluded.block
-        or (${balances.block} is null and ${balances.readAt} <= excluded.read_at)`,
+        or (${balances.block} is null
+          and (${balances.readAt} <= excluded.read_at or ${isFromAhead(balances.readAt)}))`,
     })

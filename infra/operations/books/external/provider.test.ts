@@ -509,3 +509,15 @@ test('a movement after the clock of Postgres was ahead for a moment is read', as
   const ahead = await fixture.admin`select source from books.checkpoints where read_to > now() + interval '1 minute'`
   expect(ahead).toHaveLength(0)
 })
+
+test('a balance that was read while the clock of Postgres was ahead is replaced by the next reading', async () => {
+  const held = async () =>
+    (
+      await fixture.admin<{ amount: string; isAhead: boolean }[]>`
+      select amount, read_at > now() + interval '1 minute' as "isAhead" from books.balances where place = 'provider_id'`
+    )[0]
+  await fixture.admin`
+    update books.balances set amount = -7, read_at = now() + interval '2 hours' where place = 'provider_id'`
+  await read()
+  expect(await held()).toMatchObject({ isAhead: false, amount: expect.stringMatching(/^[0-9]+$/) })
+})
