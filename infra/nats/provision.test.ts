@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import {
@@ -117,6 +117,36 @@ describe('provisioning', () => {
     await provision()
     expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
   })
+
+  test.each([
+    ['a plain store', ''],
+    ['an encrypted store', 'a key of the suite'],
+  ])(
+    'provisioning restores a consumer of %s whose file is damaged, also for later starts of the server',
+    async (_, storeKey) => {
+      await using other = await startScratchServer(storeKey)
+      const restored = () => provisionNats({ url: other.url, user: 'admin', password: other.passwords.admin })
+      const consumerNow = async () => {
+        const nc = await other.connectAs('admin')
+        const found = (await nc.jetstreamManager()).consumers.info('EVENTS', 'payments')
+        return found
+          .then(({ name }) => name)
+          .catch(({ message }) => message)
+          .finally(() => nc.close())
+      }
+      await restored()
+      await other.stop()
+      const file = join(other.storeDir, 'jetstream/APP/streams/EVENTS/obs/payments/meta.inf')
+      const bytes = readFileSync(file)
+      writeFileSync(file, bytes.fill(0, 20, 40))
+      await other.start()
+      expect(await consumerNow()).toBe('consumer not found')
+      await restored()
+      await other.stop()
+      await other.start()
+      expect(await consumerNow()).toBe('payments')
+    },
+  )
 
   test('provisioning waits for a stream that the asked node does not know yet', async () => {
     await manager.streams.delete('EVENTS')

@@ -23,13 +23,14 @@ export type Provisioning = {
 const streamMissing = 10059
 const streamExists = 10058
 const consumerDiffers = 10148
+const consumerMissing = 10014
 /**
  * Errors of a cluster without a leader, or without a node heard from since its start, and of a stream or consumer on
  * such a node (seen with nats-server 2.14).
  */
 const nodesMissing = [10008, 10009, 10005, 10118, 10119]
-/** Errors of a node that does not know a new stream yet (seen with 2.14). */
-const unheardOf = [...nodesMissing, streamMissing]
+/** Errors of a node that does not know a new stream or consumer yet (seen with 2.14). */
+const unheardOf = [...nodesMissing, streamMissing, consumerMissing]
 /** Deadline in ms. Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
 
@@ -149,13 +150,19 @@ export async function ensureStream(manager: JetStreamManager, plan: StreamPlan, 
 const withWait = (plan: ConsumerPlan, ackWaitMs: number | undefined): ConsumerPlan =>
   ackWaitMs === undefined ? plan : { ...plan, ack_wait: nanos(ackWaitMs) }
 
+/**
+ * Creates or updates a consumer. The update follows in any case, because it writes the consumer's file: nats-server
+ * keeps a damaged one when the consumer is created again, and would lose the consumer at its next start (2.14).
+ */
 export async function ensureConsumer(manager: JetStreamManager, stream: string, plan: ConsumerPlan): Promise<void> {
   try {
     await onceAgreed(unheardOf, () =>
-      manager.consumers.add(stream, plan).catch((error) => {
-        if (numberOf(error) !== consumerDiffers) throw error
-        return manager.consumers.update(stream, plan.durable_name, plan)
-      }),
+      manager.consumers
+        .add(stream, plan)
+        .catch((error) => {
+          if (numberOf(error) !== consumerDiffers) throw error
+        })
+        .then(() => manager.consumers.update(stream, plan.durable_name, plan)),
     )
   } catch (fault) {
     throw refused(`consumer ${plan.durable_name} of ${stream}`, fault)
