@@ -12,6 +12,7 @@ const bus = (more: Partial<OnBus>) => ({
   bus: { known: { ...known, ...more } },
 })
 const fine: SystemFacts = {
+  clockAheadMs: -29_000,
   paused: [],
   proposedCommands: 0,
   states: [],
@@ -51,6 +52,16 @@ test('status reports no alert while all is well', () => {
 })
 
 const cases = [
+  [
+    'a clock of Postgres that is ahead',
+    { clockAheadMs: 7_200_000 },
+    /the clock of Postgres is 2 h ahead of this machine's: see DatabaseClockSet/,
+  ],
+  [
+    'a clock of Postgres that is behind',
+    { clockAheadMs: -40_000 },
+    /the clock of Postgres is 40 s behind this machine's/,
+  ],
   ['uncommitted AUSD below the threshold', { promisedMicro: 4_000_001n }, /treasury is low: 0\.999999/],
   ['AUSD owed to cash-outs', { owedMicro: 4_000_001n }, /treasury is low/],
   [

@@ -1,6 +1,7 @@
 import { alertNamed, commandText, instructionOf, type StatusAlert } from '#infra/operations/alerts/catalogue'
 import { comparedMaxMs } from '#infra/operations/alerts/kinds/books'
 import { outboxMaxMs } from '#infra/operations/alerts/kinds/messages'
+import { clockApartMaxMs } from '#infra/operations/alerts/kinds/services'
 import { stateLimits } from '#infra/operations/alerts/state-limits'
 import { ageText } from '#infra/operations/books/text'
 import { counted } from '#infra/operations/text'
@@ -66,6 +67,7 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
   }
   return {
     needs: [
+      ...clockNeeds(facts),
       ...facts.paused.map((one) => need('Paused', pausedText(one), { what: one.what })),
       ...coverNeeds(facts, floors),
       ...facts.states.flatMap(stateNeeds),
@@ -118,6 +120,13 @@ function stateNeeds({ what, state, count, waitedMs }: InState): Need[] {
   const limit = stateLimits[what].limits[state]
   if (!limit || !('afterMs' in limit) || waitedMs <= limit.afterMs) return []
   return [need('StateTooLong', `${what} ${state} for too long: ${count}, oldest ${ageText(waitedMs)}`)]
+}
+
+function clockNeeds({ clockAheadMs }: SystemFacts): Need[] {
+  const apartMs = Math.abs(clockAheadMs)
+  if (apartMs <= clockApartMaxMs) return []
+  const side = clockAheadMs > 0 ? 'ahead of' : 'behind'
+  return [need('DatabaseClockSet', `the clock of Postgres is ${ageText(apartMs)} ${side} this machine's`)]
 }
 
 function comparedNeeds({ books: { endedAt, ageMs } }: SystemFacts): Need[] {

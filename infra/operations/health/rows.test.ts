@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setSystemTime, test } from 'bun:test'
 import postgres from 'postgres'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { readRows } from './rows'
@@ -79,4 +79,18 @@ test('the status counts the disputes that wait for evidence, and names the payme
       ('d-4', 'pay_4', 'py-4', 'chargeback', 'succeeded', now(), null)`
   expect(await evidence()).toMatchObject({ count: 2, leftMs: expect.closeTo(86_400_000, -5), paymentId: 'pay_2' })
   await sql.end({ timeout: 1 })
+})
+
+test('the status reads by how much the clock of Postgres is ahead of this machine', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const dayMs = 86_400_000
+  try {
+    expect((await readRows(sql)).clockAheadMs).toBeCloseTo(0, -4)
+    setSystemTime(Date.now() - dayMs)
+    expect((await readRows(sql)).clockAheadMs).toBeCloseTo(dayMs, -5)
+  } finally {
+    setSystemTime()
+    await sql.end({ timeout: 1 })
+  }
 })

@@ -28,6 +28,8 @@ export type InState = {
 
 /** Facts from the rows of all services. Amounts are in the smallest unit. */
 export type Rows = {
+  /** Time of the database's clock ahead of this machine's; negative behind it. */
+  clockAheadMs: number
   states: InState[]
   /** AUSD committed to payments, AUSD owed to cash-outs, and rupiah not paid out yet. */
   promisedMicro: bigint
@@ -65,6 +67,7 @@ type Fragment = PendingQuery<Row[]> | ReturnType<Sql['unsafe']>
 export const readRows = (sql: Sql): Promise<Rows> =>
   sql.begin('isolation level repeatable read read only', async (begun) => {
     const tx = begun as unknown as Sql
+    const clockAheadMs = await readClockAhead(tx)
     const states = [
       ...(await paymentStates(tx)),
       ...(await payoutStates(tx)),
@@ -98,6 +101,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
           and ${predicate(tx, isOpenCashout(cashouts))}) as "heldCashouts"`
     const duplicates = await listDuplicates(tx)
     return {
+      clockAheadMs,
       states,
       ...kept!,
       books: books!,
@@ -119,6 +123,12 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       lanes: await tx<Rows['lanes']>`select address, fault from chain_relayer.lane order by 1`,
     }
   }) as Promise<Rows>
+
+async function readClockAhead(sql: Sql): Promise<number> {
+  const askedAt = Date.now()
+  const [row] = await sql<[{ ms: number }]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
+  return row.ms - (askedAt + Date.now()) / 2
+}
 
 const paymentStates = (tx: Sql) => tx<InState[]>`
   select 'payment' as what, state, sum(count)::int as count, max("oldestMs") as "oldestMs", max("waitedMs") as "waitedMs",

@@ -1,5 +1,8 @@
 import type { Alerts } from '../alert'
 
+/** Difference in ms between the clocks of Postgres and of the machine of an operator; a quote lives for a minute. */
+export const clockApartMaxMs = 30_000
+
 export const services = {
   ServiceDown: {
     severity: 'page',
@@ -155,10 +158,13 @@ export const services = {
   },
   DatabaseClockSet: {
     severity: 'page',
+    means:
+      'The clock of Postgres moved by `aheadMs` against a process, or differs from the clock of the machine that runs `ops status`.',
     steps:
-      "By `aheadMs` against this process. Set the server's clock right (NTP), or do nothing if it is right now: `select now()`. Breaks, alerts and refusals (expired quotes) since the first such line may be due to it, also those that accuse a key: act on none of them until `reconcile` has run twice with the right clock. Checkpoints, leases and checks of the time ahead are taken as unknown and done again. If every process logs it but the server's clock was right, the machines stood still.",
-    ends: null,
+      'Correct the wrong clock (NTP), or do nothing if both are right now: `select now()`. Breaks, alerts and refusals (expired quotes) since the first such line may be due to it, also those that accuse a key: act on none of them until `reconcile` has run twice with the right clock. Checkpoints, leases and checks of the time ahead are taken as unknown and done again. If every process logs it but the clock of Postgres was right, the machines stood still.',
+    ends: 'the clocks agree again',
     access: ['host', 'ops'],
+    inStatus: true,
     log: ['clock of Postgres was set'],
   },
   PruningFails: {
