@@ -25,9 +25,10 @@ export const messages = {
   },
   HeartbeatMissed: {
     severity: 'page',
-    means: 'Postgres refuses writes, or a stream messages, although they respond.',
+    means:
+      'Postgres refuses writes, or a stream messages, although they respond. A row (`postgres`) and a message of each stream are written every 15 s; `through` names the one that is missed, and `says` has the error.',
     steps:
-      '`through` names it, and `says` has the reason; a row (`postgres`) or a message (a stream) is written every 15 s. `postgres`: `dc exec postgres df -h /var/lib/postgresql`; if it is read-only, the disk was full or the URL leads to a standby; free space, or correct the URL. A stream: `bus stream report`; if it is full, see "stream nearly full" in [daily.md](daily.md). If a stream times out while the others store, the disk of NATS was full: nats-server then takes no message of that stream until it is restarted, also when there is space again. Free space, then `dc restart nats`. Nothing is lost: the outboxes publish what waits.',
+      '`postgres`: `dc logs --tail 50 postgres`. If its disk is full, free space (`df -h` on the host), and it recovers. If it is read-only, its disk was full, or the URL leads to a standby: end that mode, or correct the URL. A stream that times out: `dc logs --tail 50 nats`. If the disk of NATS is full, or was, free space, then `dc restart nats`, because nats-server takes no message of such a stream until it is restarted, also when there is space again. A stream with another error: `bus stream report`; if it is full, see "stream nearly full" in [daily.md](daily.md). Nothing is lost: the outboxes publish what waits.',
     command: 'ops status',
     ends: 'a row or message is stored again',
     access: ['ops', 'host'],
