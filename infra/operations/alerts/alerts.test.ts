@@ -40,6 +40,18 @@ describe('every alert', () => {
   })
 })
 
+test('an alert about a rate looks back for less time than it must last, so that none begins long after its cause ended', () => {
+  const minutesOf = (text: string) => Number.parseInt(text, 10) * (text.endsWith('h') ? 60 : 1)
+  // A histogram says how long ended work took.
+  const rates = ruled.filter(({ rule: { expr } }) => /\brate\(/.test(expr) && !expr.includes('histogram_quantile'))
+  expect(rates.length).toBeGreaterThan(3)
+  const late = rates.filter(({ rule }) => {
+    const windows = [...rule.expr.matchAll(/\[(\d+[mh])\]/g)].map(([, window]) => minutesOf(window!))
+    return Math.max(...windows) >= minutesOf(rule.for)
+  })
+  expect(late.map(({ name }) => name)).toEqual([])
+})
+
 test('every panel of the dashboard has its own query', () => {
   const queries = readQueries().map(({ expr }) => expr)
   expect(queries.length).toBeGreaterThan(30)

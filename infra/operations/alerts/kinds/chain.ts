@@ -11,7 +11,7 @@ export const chain = {
     inStatus: true,
     rule: {
       summary: '{{ $labels.endpoint }} fails {{ $value | humanizePercentage }} of its calls',
-      expr: 'sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count{outcome="failed"}[5m])) / sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count[5m])) > 0.5',
+      expr: 'sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count{outcome="failed"}[2m])) / sum by (endpoint) (rate(ausd_rpc_call_duration_seconds_count[2m])) > 0.5',
       for: '5m',
       fires: {
         'ausd_rpc_call_duration_seconds_count{endpoint="e",outcome="failed"}': '0+6',

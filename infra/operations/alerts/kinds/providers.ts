@@ -10,7 +10,7 @@ export const providers = {
     access: ['host'],
     rule: {
       summary: 'Calls to {{ $labels.endpoint }} of the provider have unknown outcomes',
-      expr: 'sum by (endpoint) (rate(ausd_provider_call_duration_seconds_count{outcome="unknown"}[5m])) / sum by (endpoint) (rate(ausd_provider_call_duration_seconds_count[5m])) > 0.2',
+      expr: 'sum by (endpoint) (rate(ausd_provider_call_duration_seconds_count{outcome="unknown"}[2m])) / sum by (endpoint) (rate(ausd_provider_call_duration_seconds_count[2m])) > 0.2',
       for: '5m',
       fires: {
         'ausd_provider_call_duration_seconds_count{endpoint="e",outcome="unknown"}': '0+3',

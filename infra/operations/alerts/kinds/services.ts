@@ -85,8 +85,8 @@ export const services = {
     access: ['host', 'ops'],
     rule: {
       summary: '{{ $value | humanizePercentage }} of requests fail with 5xx',
-      expr: 'sum(rate(ausd_http_request_duration_seconds_count{status=~"5.."}[5m])) / sum(rate(ausd_http_request_duration_seconds_count[5m])) > 0.05',
-      for: '5m',
+      expr: 'sum(rate(ausd_http_request_duration_seconds_count{status=~"5.."}[2m])) / sum(rate(ausd_http_request_duration_seconds_count[2m])) > 0.05',
+      for: '3m',
       fires: {
         'ausd_http_request_duration_seconds_count{status="503"}': '0+10',
         'ausd_http_request_duration_seconds_count{status="200"}': '0+90',
@@ -128,8 +128,8 @@ export const services = {
     access: ['host'],
     rule: {
       summary: '{{ $labels.question }} gets no response',
-      expr: 'sum by (question) (rate(ausd_question_duration_seconds_count{outcome=~"unavailable|overdue|failed"}[5m])) > 0.05',
-      for: '5m',
+      expr: 'sum by (question) (rate(ausd_question_duration_seconds_count{outcome=~"unavailable|overdue|failed"}[2m])) > 0.05',
+      for: '3m',
       fires: { 'ausd_question_duration_seconds_count{question="q",outcome="overdue"}': '0+10' },
       quiet: { 'ausd_question_duration_seconds_count{question="q",outcome="answered"}': '0+10' },
     },
