@@ -73,6 +73,16 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
       ],
     ],
     [
+      'a state changed by hand while the clock of Postgres was ahead',
+      payment("state = 'expired', updated_at = now() + interval '2 hours'"),
+      payment("state = 'credited', updated_at = now()"),
+      [
+        ['row_journal', 'pay_1', 'AUSD', 100_000_000n],
+        ['row_journal', 'pay_1', 'IDR', 1_625_000n],
+        ['payment_chain', 'pay_1', 'AUSD', -100_000_000n],
+      ],
+    ],
+    [
       'a sum changed by hand',
       payment('paid_minor = paid_minor + 7'),
       payment('paid_minor = paid_minor - 7'),
