@@ -6,7 +6,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { bootStack } from '#infra/local/stack'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { bunRun } from '#infra/local/start/command'
-import { adviceOn, StartFault, usableDir } from '#infra/local/start/faults'
+import { adviceOn, failureText, StartFault, usableDir } from '#infra/local/start/faults'
 import { FolderTaken } from '#infra/local/start/folder-owner'
 import { answers } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
@@ -68,9 +68,13 @@ async function playOnOwn(): Promise<void> {
   await stopping.asked
 }
 
+/** Folder of the stack on which the demo is played. */
+let playedIn = ownDir
+
 async function demo(): Promise<void> {
   const stack = await chosenStack()
   if (stack) {
+    playedIn = dir
     console.log(`Playing on the stack in ${dir}, at ${stack.gateway}.`)
     return tell(stack, dir)
   }
@@ -82,8 +86,8 @@ try {
   await demo()
 } catch (error) {
   if (stopping.signal.aborted) process.exit(130)
-  console.error(`Demo failed: ${(error as Error).message}.`)
-  const advice = adviceOn(error as Error, ownDir)
+  console.error(failureText('Demo', error as Error))
+  const advice = adviceOn(error as Error, playedIn)
   if (advice) console.error(advice)
   process.exit(1)
 }

@@ -7,7 +7,7 @@ import { hasNats } from '#infra/local/nats'
 import { hasPostgres } from '#infra/local/postgres'
 import { bootStack } from '#infra/local/stack'
 import { bunRun } from '#infra/local/start/command'
-import { adviceOn, assertPrograms, usableDir } from '#infra/local/start/faults'
+import { adviceOn, assertPrograms, failureText, usableDir } from '#infra/local/start/faults'
 import { assertFree, FolderTaken } from '#infra/local/start/folder-owner'
 import { type DataPlan, readKept } from '#infra/local/start/kept'
 import { takenOver } from '#infra/local/start/own'
@@ -85,7 +85,7 @@ async function explain(error: Error, dir: string): Promise<never> {
   }
   const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
   const redact = redactorOf(secrets.flatMap(secretWordsOf))
-  console.error(redact(`Start failed: ${error.message.replace(/[.?!]*$/, '.')}`))
+  console.error(redact(failureText('Start', error)))
   const advice = adviceOn(error, dir)
   if (advice) console.error(advice)
   process.exit(1)

@@ -6,7 +6,7 @@ import { faultOfServer } from '#infra/local/postgres'
 import { assertOwnUrls, placeOf, takenOver } from '#infra/local/start/own'
 import { waitUntil } from '#infra/local/wait'
 import { runnerOf, triedBun } from './command'
-import { adviceOn, assertPrograms, StartFault, usableDir } from './faults'
+import { adviceOn, assertPrograms, failureText, StartFault, usableDir } from './faults'
 import { adviceOnInstall, isOlderBun, lockInstallation, mayPass } from './install'
 import { openProgress } from './progress'
 
@@ -225,3 +225,10 @@ describe('progress', () => {
     await Promise.all(both)
   })
 })
+
+test.each(['The quote has expired.', 'The quote has expired'])(
+  'the line of a failed command ends with one period: %p',
+  (message) => {
+    expect(failureText('Demo', new Error(message))).toBe('Demo failed: The quote has expired.')
+  },
+)

@@ -51,6 +51,10 @@ function folderFault(dir: string, error: NodeJS.ErrnoException): StartFault {
   )
 }
 
+/** Returns the line of a failed command, whose error may end with a period or not. */
+export const failureText = (what: string, { message }: Error): string =>
+  `${what} failed: ${message.replace(/[.?!]*$/, '.')}`
+
 type Named = { readonly code?: string; readonly message: string }
 
 export function adviceOn(error: Named, dir: string): string | undefined {
