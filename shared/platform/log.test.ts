@@ -34,6 +34,15 @@ describe('a repeated problem', () => {
       { level: 'error', alarm: true, msg: 'lane is blocked' },
     ])
   })
+
+  test('that becomes an alarm is one at once, also right after its warning', () => {
+    const { lines, logThrottled } = openThrottled()
+    logThrottled.warn('halted', {}, 'chain head has not advanced')
+    logThrottled.alarm('halted', {}, 'chain head has not advanced')
+    logThrottled.alarm('halted', {}, 'chain head has not advanced')
+    logThrottled.warn('halted', {}, 'chain head has not advanced')
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'error'])
+  })
 })
 
 describe('a field named like a secret', () => {

@@ -93,7 +93,7 @@ const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = funct
 
 type LogLine = { readonly err?: unknown; readonly alarm?: boolean }
 
-/** Logs a lasting problem at intervals, by key. */
+/** Logs a lasting problem at intervals, by key. A warning never delays the alarm of the same key. */
 export type LogThrottled = {
   readonly warn: (key: string, fields: object, message: string) => void
   /** Logs a line that raises an alert. */
@@ -110,13 +110,14 @@ export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogT
     ttlResolution: 0,
     perf: { now: clock },
   })
-  const isNew = (key: string) => {
-    if (logged.has(key)) return false
-    logged.set(key, true)
+  const isNew = (level: keyof LogThrottled, key: string) => {
+    const ofLevel = `${level} ${key}`
+    if (logged.has(ofLevel)) return false
+    logged.set(ofLevel, true)
     return true
   }
   return {
-    warn: (key, fields, message) => void (isNew(key) && log.warn(fields, message)),
-    alarm: (key, fields, line) => void (isNew(key) && log.alarm(fields, line)),
+    warn: (key, fields, message) => void (isNew('warn', key) && log.warn(fields, message)),
+    alarm: (key, fields, line) => void (isNew('alarm', key) && log.alarm(fields, line)),
   }
 }
