@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { daysUntilFull, fullText, growthOf, growthText, type Size } from './growth'
+import postgres from 'postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { daysUntilFull, fullText, growthOf, growthText, readTables, type Size } from './growth'
 
 const sizes = [
   { of: 'database', name: 'payments.journal', rows: 8_000, bytes: 4_000_000, keptDays: null },
@@ -50,4 +52,28 @@ describe('the disk is full', () => {
     expect(fullText(undefined, 2_000)).toContain('--free <GiB>')
     expect(fullText(10, 0)).toBe('no payments yet: cannot estimate when the disk will be full')
   })
+})
+
+test('rows are counted although the server has no statistics: a standby, or a server after a crash', async () => {
+  await using server = await startScratchPostgres()
+  const owner = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 1, onnotice: () => {} })
+  const rowsOf = async (table: string) => (await readTables(sql)).tables.find(({ name }) => name === table)?.rows
+  const add = (from: number, to: number) => owner`
+    insert into payments.inbox (consumer, message_id) select 'suite', 'msg_' || n from generate_series(${from}::int, ${to}) n`
+  try {
+    await owner`alter table payments.inbox set (autovacuum_enabled = false)`
+    await add(1, 40)
+    await owner`select pg_stat_reset()`
+    expect(await rowsOf('payments.inbox')).toBe(40)
+    await add(41, 10_000)
+    await owner`analyze payments.inbox`
+    await owner`select pg_stat_reset()`
+    await add(10_001, 20_000)
+    const estimated = await rowsOf('payments.inbox')
+    expect(estimated).toBeGreaterThan(19_000)
+    expect(estimated).toBeLessThan(21_000)
+  } finally {
+    await Promise.all([owner, sql].map((one) => one.end({ timeout: 1 })))
+  }
 })
