@@ -136,6 +136,7 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
       /^services\/[^/]+\/config\.ts$/,
       /^services\/.*\.table\.ts$/,
       /^services\/(payments\/payment|payouts\/cashout)\.ts$/,
+      /^services\/payments\/providers\/xendit\/channel\.ts$/,
       /^services\/(chain-relayer\/operations\/operation|gateway\/identity\/identity)\.ts$/,
     ]
     const isForbidden = (file: string) => !/^(infra|shared)\//.test(file) && !vocabulary.some((one) => one.test(file))

@@ -83,7 +83,7 @@ const MarketClosed = Type.Object(
 )
 
 /** Reads limits and banks. Refused: provider_unavailable. */
-export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway', 'ops'], {
+export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway', 'ops', 'operations'], {
   request: Type.Object({}),
   answer: Type.Object({
     pair: Pair,

@@ -18,10 +18,10 @@ export function dayStartMs(pair: Pair, nowMs: number): number {
 
 /**
  * Returns the start of a day that is written `2026-11-24`, in unix ms, in the country of the money. Returns undefined if
- * the calendar has no such day.
+ * the calendar has no such day, and for a year that Postgres or ISO 8601 may not be able to write in every zone.
  */
 export function namedDayStartMs(pair: Pair, day: string): number | undefined {
-  const midnightUtc = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
+  const midnightUtc = /^[12]\d{3}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
   // `Date.parse` takes 30 February for 2 March.
   if (Number.isNaN(midnightUtc) || new Date(midnightUtc).toISOString().slice(0, 10) !== day) return undefined
   return midnightUtc - countryBy('pair', pair).utcOffsetHours * hourMs

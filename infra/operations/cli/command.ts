@@ -155,7 +155,8 @@ function countFault({ takes = 0 }: Form, { length }: readonly string[]): string 
   return `expected ${wanted}, got ${length}`
 }
 
-const formFault = ({ faultIn }: Form, { words, options }: CommandLine) => faultIn?.(words, options)
+const formFault = ({ faultIn }: Form, { words, options }: CommandLine) =>
+  options.csv && options.json ? 'choose one of --csv and --json' : faultIn?.(words, options)
 
 const helpOf = ({ usage, does }: Form, wrong?: string): string =>
   [`usage: bun run ops ${usage}`, `  ${does}`, ...(wrong === undefined ? [] : [`error: ${wrong}`])].join('\n')

@@ -7,7 +7,7 @@ import type { Operator } from '#infra/operations/cli/operator'
 import { nowOf } from '#infra/operations/predicates'
 import { counted } from '#infra/operations/text'
 import { isWallet } from '#infra/operations/timeline/find'
-import { timeFrom } from '#infra/operations/timeline/search'
+import { periodFault, timeFrom } from '#infra/operations/timeline/search'
 import { firstSince, messageAt } from '#infra/operations/timeline/stored-messages'
 import { integratorTopics } from '#shared/messages/catalogue'
 import { EventResend } from '#shared/messages/events'
@@ -55,9 +55,9 @@ const criteriaOf = ({ from, to, type, wallet }: CommandLine['options'], now: Dat
 })
 
 function faultOf({ from, to, type, wallet }: CommandLine['options']): string | undefined {
-  for (const time of [from, to])
-    if (time !== undefined && !timeFrom(String(time)))
-      return `${time} is not a time, such as 2026-11-24, 2026-11-24T02:00Z or 2026-11-24T09:00+07:00`
+  const [begin, end] = [from, to].map((time) => (time === undefined ? undefined : String(time)))
+  const wrong = periodFault({ from: begin, to: end }, (field) => `--${field}`, new Date())
+  if (wrong !== undefined) return wrong
   if (type !== undefined && !types.includes(String(type)))
     return `unknown event ${type}; choose one of ${types.join(', ')}`
   if (wallet !== undefined && !isWallet(String(wallet))) return 'expected a wallet: 0x and 40 hex digits'

@@ -2,6 +2,7 @@ import { type CommandLine, type CommandResult, reading } from '#infra/operations
 import { recordsCsv } from '#infra/operations/csv'
 import { nowOf } from '#infra/operations/predicates'
 import { counted } from '#infra/operations/text'
+import { channelFault, readBanks } from '#infra/operations/timeline/channels'
 import {
   findItems,
   type ItemCriteria,
@@ -17,6 +18,7 @@ import {
   rowOf,
   type Search,
   searchFields,
+  searchFrom,
 } from '#infra/operations/timeline/search'
 import { currencies } from '#shared/money/money'
 
@@ -26,7 +28,7 @@ const textOf = (option: Options[string]) => (option === undefined ? undefined : 
 function searchOf(options: Options): Search {
   const { ended, affected } = options
   const typed = Object.fromEntries(searchFields.map((field) => [field, textOf(options[field])]))
-  return { ...typed, when: affected ? 'affected' : ended ? 'ended' : undefined }
+  return searchFrom({ ...typed, when: affected ? 'affected' : ended ? 'ended' : undefined })
 }
 
 export const find = reading({
@@ -53,18 +55,22 @@ export const find = reading({
   faultIn: (_, options) => faultOf(options),
   read: async ({ options }, { sql, ask }): Promise<CommandResult> => {
     const criteria = criteriaOf(searchOf(options), await nowOf(sql))
-    const list = await findItems({ sql, ask: async () => ask }, criteria, listedMax)
+    const sources = { sql, ask: async () => ask }
+    const list = await findItems(sources, criteria, listedMax)
     const { items, isComplete } = list
+    const wrong = items.length === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
+    if (wrong !== undefined) return { text: wrong, data: { wrong }, ok: false }
     const text = options.csv ? itemsCsv(items) : options.users ? usersText(list) : itemsText(list, criteria)
     const data = { period: criteria.period, isComplete, items: items.map(rowOf), users: [...usersOf(items).keys()] }
     return { text, data, ok: isComplete }
   },
 })
 
-const faultOf = (options: Options): string | undefined =>
-  options.ended && options.affected
-    ? 'choose one of --ended and --affected'
-    : faultInSearch(searchOf(options), (field) => `--${field}`)
+function faultOf(options: Options): string | undefined {
+  if (options.ended && options.affected) return 'choose one of --ended and --affected'
+  if (options.users && options.csv) return 'choose one of --users and --csv'
+  return faultInSearch(searchOf(options), (field) => `--${field}`, new Date())
+}
 
 const itemsCsv = (items: readonly ListedItem[]): string => recordsCsv(columnNames, items.map(rowOf))
 

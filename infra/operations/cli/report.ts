@@ -31,9 +31,8 @@ export const report = reading({
   does: 'report a day of the books: balances and movements of every account, spread, fees, unsettled fiat',
   usage: 'report --day <yyyy-mm-dd> [--csv [--unsettled] | --json]',
   options: { day: { type: 'string' }, csv: { type: 'boolean' }, unsettled: { type: 'boolean' } },
-  faultIn: (_, { day, csv, json, unsettled }) => {
+  faultIn: (_, { day, csv, unsettled }) => {
     if (day === undefined) return '--day is required, such as 2026-11-24'
-    if (csv && json) return 'choose one of --csv and --json'
     if (unsettled && !csv) return '--unsettled selects the rows of --csv'
     return periodOf(String(day)) ? undefined : `--day ${day} is not a day of the calendar, such as 2026-11-24`
   },

@@ -1,4 +1,5 @@
 import postgres, { type Sql } from 'postgres'
+import { channelFault, readBanks } from '#infra/operations/timeline/channels'
 import { findItems } from '#infra/operations/timeline/items'
 import {
   columnNames,
@@ -7,6 +8,7 @@ import {
   listedMax,
   rowOf,
   type Search,
+  searchFrom,
 } from '#infra/operations/timeline/search'
 import { readTrace } from '#infra/operations/timeline/trace'
 import { asker } from '#platform/bus/ask'
@@ -56,15 +58,14 @@ export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
     const now = new Date(clock())
     return { id, asOf: now, items, lines: withWaits({ items, entries }, now), unseen }
   }
-  const find = async (search: Search) => {
-    const asOf = new Date(clock())
-    const wrong = faultInSearch(search, (field) => field)
+  const find = async (typed: Search) => {
+    const [asOf, search] = [new Date(clock()), searchFrom(typed)]
+    const wrong = faultInSearch(search, (field) => field, asOf)
     if (wrong !== undefined) return { asOf, wrong }
-    const { items, isComplete } = await findItems(
-      { sql, ask: async () => asker(await bus()) },
-      criteriaOf(search, asOf),
-      listedMax,
-    )
+    const [sources, criteria] = [{ sql, ask: async () => asker(await bus()) }, criteriaOf(search, asOf)]
+    const { items, isComplete } = await findItems(sources, criteria, listedMax)
+    const unknown = items.length === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
+    if (unknown !== undefined) return { asOf, wrong: unknown }
     return { asOf, columns: columnNames, items: items.map(rowOf), isComplete }
   }
   const lists = async (_: 'all') => ({ asOf: new Date(clock()), ...(await readAttention(sql)) })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { channelFault } from './channels'
 import { findItems, type ItemCriteria } from './items'
 
 let server: ScratchPostgres
@@ -22,12 +23,18 @@ beforeAll(async () => {
   const paidTwice = () => owner`
     insert into payments.anomalies (id, kind, account, object, payment_id, bank_receipt)
     values ('paid_twice:ID:py-2', 'paid_twice', 'ID', 'py-2', 'pay_slow', 'Ref-2')`
+  const sharedReceipt = () => owner`
+    insert into payments.anomalies (id, kind, account, object, payment_id, bank_receipt)
+    select 'paid_twice:ID:' || id, 'paid_twice', 'ID', 'py-' || id, id, '777'
+    from payments.payments where id in ('pay_big', 'pay_open')`
   await payment('pay_early', ana, 'credited', 1, 1)
   await payment('pay_slow', ana, 'credited', 0, 5)
   await payment('pay_open', budi, 'paid', 2, 2)
   await payment('pay_big', budi, 'credited', 4, 4, 900_000)
   await owner`update payments.payments set bank_receipt = '521802141667' where id = 'pay_early'`
+  await owner`update payments.payments set bank_receipt = '0000 45' where id = 'pay_big'`
   await paidTwice()
+  await sharedReceipt()
   await owner`
     insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id,
       request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
@@ -50,6 +57,7 @@ const period = (when: 'created' | 'ended' | 'affected', from: number, to: number
   period: { when, from: hour(from), to: hour(to) },
 })
 const all = period('created', 0, 24)
+const banks = async () => ['ID_MANDIRI', 'ID_BRI']
 
 test('items that were created in a period are found, newest first, without its end', async () => {
   expect(await found(all)).toEqual(['pay_big', 'out_1', 'pay_open', 'pay_early', 'pay_slow'])
@@ -91,6 +99,11 @@ test.each([
 test.each([
   ['its number on the payer’s receipt', '521802141667', ['pay_early']],
   ['that of a second payment, in any case', 'REF-2', ['pay_slow']],
+  ['its number in groups, as a receipt may print it', '5218 0214 1667', ['pay_early']],
+  ['a number that lost its leading zeros in a spreadsheet', '45', ['pay_big']],
+  ['a number with the leading zeros that ours lacks', '00521802141667', ['pay_early']],
+  ['a wildcard, not', '52180214166_', []],
+  ['a number that two payments share', '777', ['pay_big', 'pay_open']],
   ['a part of a number, not', '5218', []],
 ])('a payment is found by %s', async (_, receipt, ids) => {
   expect(await found({ ...all, receipt })).toEqual(ids)
@@ -100,4 +113,31 @@ test('the items of a wallet are found without a period, with its sends', async (
   expect(await found({ wallet: ana })).toEqual(['send_1', 'out_1', 'pay_early', 'pay_slow'])
   expect(await found({ wallet: ana, amount: { minor: 5_000_000n, currency: 'AUSD' } })).toEqual(['send_1'])
   expect(await found({ wallet: ana, ...period('created', 3, 24) })).toEqual(['send_1', 'out_1'])
+})
+
+test.each([
+  ['nonsense', false],
+  ['ID_NONSENSE', false],
+  ['QRIS', true],
+  ['DANA', true],
+  ['ID_BCA', true],
+  ['ID_MANDIRI', true],
+  ['NEW_WALLET', true],
+])('the channel %p is known: %p', async (channel, isKnown) => {
+  await owner`update payments.payments set channel = 'NEW_WALLET' where id = 'pay_big'`
+  const fault = await channelFault(sql, { ...all, channel: channel.toUpperCase() }, banks)
+  await owner`update payments.payments set channel = 'QRIS' where id = 'pay_big'`
+  expect(fault === undefined).toBe(isKnown)
+})
+
+test('any bank may exist while the banks cannot be read', async () => {
+  const fault = (channel: string) => channelFault(sql, { ...all, channel }, async () => undefined)
+  expect(await fault('ID_MANDIRI')).toBeUndefined()
+  expect(await fault('MANDIRI')).toBe('unknown channel MANDIRI; choose one of MANDIRI_VIRTUAL_ACCOUNT')
+})
+
+test('an unknown channel is answered with those like it, or with all', async () => {
+  const fault = (channel: string) => channelFault(sql, { ...all, channel }, banks)
+  expect(await fault('BCA')).toBe('unknown channel BCA; choose one of BCA_VIRTUAL_ACCOUNT, ID_BCA')
+  expect(await fault('XYZ')).toMatch(/^unknown channel XYZ; choose one of .*\bID_BCA\b.*\bQRIS\b/)
 })

@@ -54,7 +54,7 @@ export type ItemCriteria = {
   readonly channel?: string | undefined
   /** Amount in AUSD, or in local money as it was asked for or paid. */
   readonly amount?: { readonly minor: bigint; readonly currency: Currency } | undefined
-  /** Reference of a payment on the payer's own receipt, in any case. */
+  /** Reference of a payment on the payer's own receipt, without regard to case, spaces and leading zeros. */
   readonly receipt?: string | undefined
   /** Last digits of the bank account of a cash-out. */
   readonly digits?: string | undefined
@@ -70,7 +70,7 @@ export type ItemList = { readonly items: readonly ListedItem[]; readonly isCompl
 const openedMax = 10_000
 
 /** Where a search looks. Only payouts can read the number of a bank account, so a search for its digits asks it. */
-type ItemSources = { readonly sql: Sql; readonly ask?: () => Promise<Ask> }
+export type ItemSources = { readonly sql: Sql; readonly ask?: () => Promise<Ask> }
 
 /** Finds payments and cash-outs, and sends of a wallet, newest first and at most `max` of each. */
 export async function findItems({ sql, ask }: ItemSources, criteria: ItemCriteria, max: number): Promise<ItemList> {
@@ -113,33 +113,34 @@ async function findEnding({ sql, ask }: ItemSources, criteria: ItemCriteria, max
 const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt", currency,
     fiat_minor::text as fiat, ausd_micro::text as ausd, channel
-  from payments.payments where ${meets(sql, criteria, {
-    channel: sql`channel`,
-    currency: sql`currency`,
-    fiat: sql`fiat_minor, paid_minor`,
-    ausd: sql`ausd_micro`,
-    open: predicate(sql, isOpenPayment(payments)),
-    changed: sql`changed_at`,
-  })} and ${criteria.kind === undefined ? sql`true` : sql`kind = ${criteria.kind}`}
+  from payments.payments where ${meets(sql, criteria, paymentColumns(sql))} and ${criteria.kind === undefined ? sql`true` : sql`kind = ${criteria.kind}`}
     and ${criteria.receipt === undefined ? sql`true` : hasReceipt(sql, criteria.receipt)}
   order by created_at desc limit ${max}`
 
-/** A payment has the receipt of its charge, and those of further charges that paid it. */
-const hasReceipt = (sql: Sql, receipt: string): Fragment => sql`upper(${receipt}) in (
-  select upper(payments.bank_receipt) union all
-  select upper(a.bank_receipt) from payments.anomalies a where a.payment_id = payments.id)`
+/**
+ * A payment has the receipt of its charge, and those of further charges that paid it. Spaces, case and leading zeros do not
+ * count, because apps print receipts in groups, and spreadsheets take the zeros of numbers away.
+ */
+const hasReceipt = (sql: Sql, receipt: string): Fragment => sql`${comparable(sql, sql`${receipt}`)} in (
+  select ${comparable(sql, sql`payments.bank_receipt`)} union all
+  select ${comparable(sql, sql`a.bank_receipt`)} from payments.anomalies a where a.payment_id = payments.id)`
+
+const comparable = (sql: Sql, receipt: Fragment): Fragment =>
+  sql`ltrim(upper(regexp_replace(${receipt}, '\\s', '', 'g')), '0')`
 
 const findCashouts = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select 'cashout' as kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt",
     'IDR' as currency, fiat_minor::text as fiat, ausd_micro::text as ausd, channel_code as channel
-  from payouts.payouts where ${meets(sql, criteria, {
-    channel: sql`channel_code`,
-    currency: sql`'IDR'`,
-    fiat: sql`fiat_minor`,
-    ausd: sql`ausd_micro`,
-    open: predicate(sql, isOpenCashout(cashouts)),
-    changed: sql`changed_at`,
-  })} order by created_at desc limit ${max}`
+  from payouts.payouts where ${meets(sql, criteria, cashoutColumns(sql))} order by created_at desc limit ${max}`
+
+/** Finds the channels of the payments and cash-outs of a wallet or a period. */
+export async function findChannels(sql: Sql, { wallet, period }: ItemCriteria): Promise<string[]> {
+  const scope = { wallet, period } as ItemCriteria
+  const found = await sql<{ channel: string }[]>`
+    select distinct channel from payments.payments where channel is not null and ${meets(sql, scope, paymentColumns(sql))}
+    union select channel_code from payouts.payouts where ${meets(sql, scope, cashoutColumns(sql))}`
+  return found.map(({ channel }) => channel)
+}
 
 const findSends = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select 'send' as kind, cause as id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt",
@@ -154,6 +155,24 @@ const findSends = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedI
   })} order by created_at desc limit ${max}`
 
 type Columns = Readonly<Record<'channel' | 'currency' | 'fiat' | 'ausd' | 'open' | 'changed', Fragment>>
+
+const paymentColumns = (sql: Sql): Columns => ({
+  channel: sql`channel`,
+  currency: sql`currency`,
+  fiat: sql`fiat_minor, paid_minor`,
+  ausd: sql`ausd_micro`,
+  open: predicate(sql, isOpenPayment(payments)),
+  changed: sql`changed_at`,
+})
+
+const cashoutColumns = (sql: Sql): Columns => ({
+  channel: sql`channel_code`,
+  currency: sql`'IDR'`,
+  fiat: sql`fiat_minor`,
+  ausd: sql`ausd_micro`,
+  open: predicate(sql, isOpenCashout(cashouts)),
+  changed: sql`changed_at`,
+})
 
 /** Returns the condition of the criteria on a table. `open` is its predicate of items in progress. */
 function meets(sql: Sql, { wallet, state, channel, amount, period }: ItemCriteria, of: Columns): Fragment {

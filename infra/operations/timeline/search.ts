@@ -1,3 +1,4 @@
+import { isPlain } from '#infra/operations/text'
 import { isWallet } from '#infra/operations/timeline/find'
 import {
   type ItemCriteria,
@@ -36,6 +37,12 @@ type SearchField = (typeof searchFields)[number]
 /** A search as an operator types it. Times have a zone, or are days in Jakarta; the amount is in major units. */
 export type Search = { readonly [field in SearchField]?: string | undefined }
 
+/** Reads the typed fields, without the spaces that were pasted with them. */
+export const searchFrom = (typed: Search): Search =>
+  Object.fromEntries(searchFields.map((field) => [field, typed[field]?.trim()]))
+
+/** Longest receipt that is stored. */
+const receiptMax = 64
 /** Most items of each table that are listed. */
 export const listedMax = 200
 /** Length of a period whose start is not given, in ms. */
@@ -61,19 +68,56 @@ const amountOf = ({ amount, currency }: Search): ItemCriteria['amount'] => {
   return minor === undefined ? undefined : { minor, currency: currency as Currency }
 }
 
-/** States of payments, cash-outs and sends. */
-const states: readonly string[] = [...new Set([...paymentStates, ...cashoutStates, ...operationStates])]
+const statesOf: Readonly<Record<ItemKind, readonly string[]>> = {
+  topup: paymentStates,
+  settlement: paymentStates,
+  cashout: cashoutStates,
+  send: operationStates,
+}
+
+/** Returns the kinds that a search is restricted to, if it is. */
+function kindsOf({ kind, receipt, digits }: Search): readonly ItemKind[] | undefined {
+  if (kind !== undefined) return [kind as ItemKind]
+  if (receipt !== undefined) return ['topup', 'settlement']
+  return digits === undefined ? undefined : ['cashout']
+}
 
 /** Reads a state as the tables have it, or with spaces, as the console shows it. */
 const stateOf = ({ state }: Search): string | undefined => state?.toLowerCase().replaceAll(' ', '_')
 
-/** Returns what is wrong with a search, or undefined. `nameOf` writes a field as its operator sees it, such as `--amount`. */
-export function faultInSearch(search: Search, nameOf: (field: SearchField) => string): string | undefined {
-  const { amount, currency, from, to, when, kind, wallet, receipt, digits } = search
-  const state = stateOf(search)
+function stateFault(search: Search): string | undefined {
+  const [state, kinds] = [stateOf(search), kindsOf(search)]
+  const states = [...new Set((kinds ?? itemKinds).flatMap((kind) => statesOf[kind]))]
+  if (state === undefined || states.includes(state)) return undefined
+  const owner = kinds ? ` of ${kinds.join(', ')}` : ''
+  return `unknown state ${search.state}${owner}; choose one of ${states.join(', ')}`
+}
+
+/** Writes a field as its operator sees it, such as `--amount`. */
+type NameOf = (field: SearchField) => string
+
+/** Returns what is wrong with a period, or undefined. */
+export function periodFault({ from, to }: Pick<Search, 'from' | 'to'>, nameOf: NameOf, now: Date): string | undefined {
   for (const time of [from, to])
     if (time !== undefined && !timeFrom(time))
       return `${time} is not a time, such as 2026-11-24, 2026-11-24T02:00Z or 2026-11-24T09:00+07:00`
+  if (from === undefined) return undefined
+  if (to !== undefined && timeFrom(from)! >= timeFrom(to)!) return `${nameOf('from')} must be before ${nameOf('to')}`
+  return timeFrom(from)! >= now ? `${nameOf('from')} is in the future` : undefined
+}
+
+function fieldFault(search: Search, nameOf: NameOf): string | undefined {
+  const empty = searchFields.find((field) => search[field] === '')
+  if (empty) return `${nameOf(empty)} is empty`
+  const strange = searchFields.find((field) => !isPlain(search[field] ?? ''))
+  return strange && `${nameOf(strange)} contains a control character`
+}
+
+/** Returns what is wrong with a search, or undefined. */
+export function faultInSearch(search: Search, nameOf: NameOf, now: Date): string | undefined {
+  const { amount, currency, when, kind, wallet, receipt, digits } = search
+  const wrong = fieldFault(search, nameOf) ?? periodFault(search, nameOf, now)
+  if (wrong !== undefined) return wrong
   if (currency !== undefined && !currencies.some((one) => one === currency))
     return `unknown currency ${currency}; choose one of ${currencies.join(', ')}`
   if ((amount === undefined) !== (currency === undefined))
@@ -82,8 +126,6 @@ export function faultInSearch(search: Search, nameOf: (field: SearchField) => st
     return `${nameOf('amount')} ${amount} is not an amount in ${currency}, such as 50000`
   if (kind !== undefined && !itemKinds.some((one) => one === kind))
     return `unknown kind ${kind}; choose one of ${itemKinds.join(', ')}`
-  if (state !== undefined && !states.includes(state))
-    return `unknown state ${search.state}; choose one of ${states.join(', ')}`
   if (when !== undefined && !whens.some((one) => one === when))
     return `unknown period ${when}; choose one of ${whens.join(', ')}`
   if (wallet !== undefined && !isWallet(wallet)) return 'expected a wallet: 0x and 40 hex digits'
@@ -95,9 +137,8 @@ export function faultInSearch(search: Search, nameOf: (field: SearchField) => st
   if (receipt !== undefined && kind !== undefined && kind !== 'topup' && kind !== 'settlement')
     return `${nameOf('receipt')} finds top-ups and settlements only`
   if (digits !== undefined && kind !== undefined && kind !== 'cashout') return `${nameOf('digits')} find cash-outs only`
-  if (from !== undefined && to !== undefined && timeFrom(from)! >= timeFrom(to)!)
-    return `${nameOf('from')} must be before ${nameOf('to')}`
-  return undefined
+  if (receipt !== undefined && receipt.length > receiptMax) return `a receipt has at most ${receiptMax} characters`
+  return stateFault(search)
 }
 
 /** Returns the criteria of a search without a fault. The period ends now, unless it is given. */
@@ -108,7 +149,7 @@ export function criteriaOf(search: Search, now: Date): ItemCriteria {
     state: stateOf(search),
     channel: search.channel?.toUpperCase(),
     amount: amountOf(search),
-    receipt: search.receipt?.trim(),
+    receipt: search.receipt,
     digits: search.digits,
   }
   const wallet = search.wallet?.toLowerCase()
