@@ -189,14 +189,17 @@ export const cashoutsAskedMax = 1_000
 
 /**
  * Tells which of these cash-outs go to a bank account whose number ends so. Details that are erased, or that only the law
- * keeps, match nothing.
+ * keeps, match nothing. Those that cannot be decrypted are counted as `unreadable`, which is absent if there are none.
  */
 export const AccountEnding = question('payouts.account.ending', 'payouts', ['ops', 'operations'], {
   request: Type.Object({
     digits: Type.String({ pattern: accountDigits.source }),
     payoutIds: Type.Array(Uuid, { maxItems: cashoutsAskedMax }),
   }),
-  answer: Type.Object({ payoutIds: Type.Array(Uuid) }),
+  answer: Type.Object({
+    payoutIds: Type.Array(Uuid),
+    unreadable: Type.Optional(Type.Integer({ minimum: 1 })),
+  }),
   repeat: 'changes nothing',
 })
 

@@ -9,6 +9,7 @@ import {
   type ItemList,
   itemKinds,
   type ListedItem,
+  unreadableText,
 } from '#infra/operations/timeline/items'
 import {
   columnNames,
@@ -57,12 +58,14 @@ export const find = reading({
     const criteria = criteriaOf(searchOf(options), await nowOf(sql))
     const sources = { sql, ask: async () => ask }
     const list = await findItems(sources, criteria, listedMax)
-    const { items, isComplete } = list
-    const wrong = items.length === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
+    const { items, isComplete, unreadable } = list
+    const wrong =
+      items.length === 0 && unreadable === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
     if (wrong !== undefined) return { text: wrong, data: { wrong }, ok: false }
     const text = options.csv ? itemsCsv(items) : options.users ? usersText(list) : itemsText(list, criteria)
-    const data = { period: criteria.period, isComplete, items: items.map(rowOf), users: [...usersOf(items).keys()] }
-    return { text, data, ok: isComplete }
+    const users = [...usersOf(items).keys()]
+    const data = { period: criteria.period, isComplete, unreadable, items: items.map(rowOf), users }
+    return { text, data, ok: isComplete && unreadable === 0 }
   },
 })
 
@@ -76,8 +79,11 @@ const itemsCsv = (items: readonly ListedItem[]): string => recordsCsv(columnName
 
 const usersOf = (items: readonly ListedItem[]) => Map.groupBy(items, ({ wallet }) => wallet)
 
-/** Last line of a list that is cut. A CSV file has none, but the command exits with 1. */
-const moreOf = ({ isComplete }: ItemList): string[] => (isComplete ? [] : ['there are more: narrow the search'])
+/** Last lines of a list that lacks items. A CSV file has none, but the command exits with 1. */
+const moreOf = ({ isComplete, unreadable }: ItemList): string[] => [
+  ...(isComplete ? [] : ['there are more: narrow the search']),
+  ...(unreadable === 0 ? [] : [unreadableText(unreadable)]),
+]
 
 function usersText(list: ItemList): string {
   const lines = [...usersOf(list.items)].map(([wallet, own]) => `${wallet}  ${counted(own.length, 'item')}`)

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
+import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { channelFault } from './channels'
-import { findItems, type ItemCriteria } from './items'
+import { findItems, type ItemCriteria, unreadableText } from './items'
 
 let server: ScratchPostgres
 let owner: Sql
@@ -140,4 +141,13 @@ test('an unknown channel is answered with those like it, or with all', async () 
   const fault = (channel: string) => channelFault(sql, { ...all, channel }, banks)
   expect(await fault('BCA')).toBe('unknown channel BCA; choose one of BCA_VIRTUAL_ACCOUNT, ID_BCA')
   expect(await fault('XYZ')).toMatch(/^unknown channel XYZ; choose one of .*\bID_BCA\b.*\bQRIS\b/)
+})
+
+test('a search by bank account counts the cash-outs that payouts cannot read', async () => {
+  const payouts = async (_: unknown, { payoutIds }: { payoutIds: string[] }) => ({
+    ok: { payoutIds: [], unreadable: payoutIds.length },
+  })
+  const list = await findItems({ sql, ask: async () => payouts as unknown as Ask }, { ...all, digits: '7890' }, 10)
+  expect(list).toEqual({ items: [], isComplete: true, unreadable: 1 })
+  expect(unreadableText(list.unreadable)).toStartWith('1 cash-out could not be judged')
 })

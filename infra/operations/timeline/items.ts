@@ -1,5 +1,6 @@
 import type { Fragment, Sql } from 'postgres'
 import { operationMicro, predicate } from '#infra/operations/predicates'
+import { counted } from '#infra/operations/text'
 import type { TracedItem } from '#infra/operations/timeline/entry'
 import type { Ask } from '#platform/bus/ask'
 import { AccountEnding, cashoutsAskedMax } from '#shared/messages/payouts'
@@ -63,8 +64,15 @@ export type ItemCriteria = {
   | { readonly wallet?: undefined; readonly period: Period }
 )
 
-/** A list of items, newest first. It is incomplete if a table has more of them than were asked for. */
-export type ItemList = { readonly items: readonly ListedItem[]; readonly isComplete: boolean }
+/**
+ * A list of items, newest first. It is incomplete if a table has more of them than were asked for. `unreadable` counts
+ * cash-outs that may belong to it, whose bank account payouts cannot decrypt.
+ */
+export type ItemList = {
+  readonly items: readonly ListedItem[]
+  readonly isComplete: boolean
+  readonly unreadable: number
+}
 
 /** Most cash-outs whose account numbers payouts opens for one search. */
 const openedMax = 10_000
@@ -81,7 +89,7 @@ export async function findItems({ sql, ask }: ItemSources, criteria: ItemCriteri
   const isOfSends = receipt === undefined && digits === undefined && isAsked('send') && wallet !== undefined
   const [payments, ending, sends] = await Promise.all([
     isOfPayments ? findPayments(sql, criteria, max + 1) : [],
-    isOfCashouts ? findEnding({ sql, ask }, criteria, max + 1) : { cashouts: [], isComplete: true },
+    isOfCashouts ? findEnding({ sql, ask }, criteria, max + 1) : nothingEnding,
     isOfSends ? findSends(sql, criteria, max + 1) : [],
   ])
   const found = [payments, ending.cashouts, sends]
@@ -89,26 +97,35 @@ export async function findItems({ sql, ask }: ItemSources, criteria: ItemCriteri
   return {
     items: items.toSorted((left, right) => right.createdAt.getTime() - left.createdAt.getTime()),
     isComplete: ending.isComplete && found.every((own) => own.length <= max),
+    unreadable: ending.unreadable,
   }
 }
+
+const nothingEnding = { cashouts: [], isComplete: true, unreadable: 0 }
 
 /** Finds cash-outs, and keeps those whose bank account ends with the digits, if there are any. */
 async function findEnding({ sql, ask }: ItemSources, criteria: ItemCriteria, max: number) {
   const { digits } = criteria
-  if (digits === undefined) return { cashouts: await findCashouts(sql, criteria, max), isComplete: true }
+  if (digits === undefined) return { ...nothingEnding, cashouts: await findCashouts(sql, criteria, max) }
   const all = await findCashouts(sql, criteria, openedMax)
-  if (all.length === 0) return { cashouts: [], isComplete: true }
+  if (all.length === 0) return nothingEnding
   const asked = await ask!()
   const ending = new Set<string>()
+  let unreadable = 0
   for (let at = 0; at < all.length; at += cashoutsAskedMax) {
     const payoutIds = all.slice(at, at + cashoutsAskedMax).map(({ id }) => id)
     const answer = await asked(AccountEnding, { digits, payoutIds })
     if ('refused' in answer) throw new Error(`payouts refused the question: ${answer.refused}`)
     for (const id of answer.ok.payoutIds) ending.add(id)
+    unreadable += answer.ok.unreadable ?? 0
   }
   const cashouts = all.filter(({ id }) => ending.has(id)).slice(0, max)
-  return { cashouts, isComplete: all.length < openedMax }
+  return { cashouts, isComplete: all.length < openedMax, unreadable }
 }
+
+/** Describes the cash-outs that a search could not judge. */
+export const unreadableText = (unreadable: number): string =>
+  `${counted(unreadable, 'cash-out')} could not be judged: BANK_DETAILS_KEYS of payouts lacks their key`
 
 const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt", currency,

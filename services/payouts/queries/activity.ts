@@ -41,9 +41,14 @@ export const answerOwed = ({ database }: Context): Handler =>
 export const answerEnding = (context: Context): Handler =>
   handler(AccountEnding, async ({ digits, payoutIds }) => {
     const rows = await context.database.read((db) => listCashouts(db, payoutIds))
-    const ending = rows.filter((row) => shownNumberOf(context, row)?.endsWith(digits))
-    return ok({ payoutIds: ending.map(({ id }) => id) })
+    const opened = rows.map((row) => ({ id: row.id, number: numberOf(context, row) }))
+    const ending = opened.filter(({ number }) => typeof number === 'string' && endsWith(number, digits))
+    const unreadable = opened.filter(({ number }) => number === null).length
+    return ok({ payoutIds: ending.map(({ id }) => id), ...(unreadable > 0 && { unreadable }) })
   })
+
+/** Tests the last digits of an account. Zeros in front of it mean nothing: some banks accept a number with or without them. */
+const endsWith = (number: string, digits: string) => number.padStart(digits.length, '0').endsWith(digits)
 
 function entryOf(context: Context, cashout: Cashout): ActivityEntry {
   const state = cashout.state as ShownState
@@ -72,22 +77,22 @@ function entryOf(context: Context, cashout: Cashout): ActivityEntry {
 const digitsShown = 4
 
 function accountOf(context: Context, cashout: Cashout): PaidAccount | undefined {
-  const number = shownNumberOf(context, cashout)
-  if (number === undefined) return undefined
+  const number = numberOf(context, cashout)
+  if (typeof number !== 'string') return undefined
   return { name: context.channels.nameOf(cashout.channelCode), lastDigits: number.slice(-digitsShown) }
 }
 
 /**
- * Opens the number of a bank account. Returns undefined if the details are erased, kept for the law alone, or cannot be
- * decrypted; the item is then shown without them.
+ * Opens the number of a bank account. Returns undefined if the details are erased or kept for the law alone, and null if
+ * they cannot be decrypted; the item is then shown without them.
  */
-function shownNumberOf({ safe }: Context, cashout: Cashout): string | undefined {
+function numberOf({ safe }: Context, cashout: Cashout): string | null | undefined {
   const { id, bankDetails: box, bankDetailsKeyId: keyId, accountMark } = cashout
   if (box === '' || accountMark === null) return undefined
   try {
     return safe.open({ keyId, box }, id).accountNumber
   } catch {
-    return undefined
+    return null
   }
 }
 

@@ -60,6 +60,26 @@ test('a cash-out is found by the last digits of its bank account until these are
   expect(await ending('7890')).toEqual([])
 })
 
+test('a cash-out is found by its whole account number, with or without the leading zeros that some banks add', async () => {
+  const id = await fixture.taken({ bank: { accountNumber: '1234567891' } })
+  const ending = async (digits: string) => {
+    const answered = await answerEnding(fixture.context).answer({ digits, payoutIds: [id] })
+    return (answered as { ok: { payoutIds: string[] } }).ok.payoutIds
+  }
+  expect([await ending('1234567891'), await ending('01234567891')]).toEqual([[id], [id]])
+  expect(await ending('91234567891')).toEqual([])
+})
+
+test('a cash-out whose account cannot be decrypted is counted by a search, because it may be the one', async () => {
+  const [id, erased] = [await fixture.taken(), await fixture.taken()]
+  const set = (of: string, row: object) =>
+    fixture.database.run((db) => db.update(cashouts).set(row).where(eq(cashouts.id, of)))
+  await set(id, { bankDetailsKeyId: 'removed' })
+  await set(erased, { bankDetails: '', bankDetailsKeyId: 'erased', accountMark: null })
+  const answered = await answerEnding(fixture.context).answer({ digits: '7890', payoutIds: [id, erased] })
+  expect(answered).toEqual({ ok: { payoutIds: [], unreadable: 1 } })
+})
+
 test('a cash-out names its bank and the last four digits of the account until these are erased', async () => {
   const id = await fixture.taken()
   const shown = async (): Promise<ActivityEntry['bank'][]> => {
