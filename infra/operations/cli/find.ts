@@ -9,7 +9,7 @@ import {
   type ItemList,
   itemKinds,
   type ListedItem,
-  unreadableText,
+  lacksOf,
 } from '#infra/operations/timeline/items'
 import {
   columnNames,
@@ -75,19 +75,14 @@ function faultOf(options: Options): string | undefined {
   return faultInSearch(searchOf(options), (field) => `--${field}`, new Date())
 }
 
+/** A CSV file does not say what it lacks, but the command exits with 1. */
 const itemsCsv = (items: readonly ListedItem[]): string => recordsCsv(columnNames, items.map(rowOf))
 
 const usersOf = (items: readonly ListedItem[]) => Map.groupBy(items, ({ wallet }) => wallet)
 
-/** Last lines of a list that lacks items. A CSV file has none, but the command exits with 1. */
-const moreOf = ({ isComplete, unreadable }: ItemList): string[] => [
-  ...(isComplete ? [] : ['there are more: narrow the search']),
-  ...(unreadable === 0 ? [] : [unreadableText(unreadable)]),
-]
-
 function usersText(list: ItemList): string {
   const lines = [...usersOf(list.items)].map(([wallet, own]) => `${wallet}  ${counted(own.length, 'item')}`)
-  return [...lines, ...moreOf(list)].join('\n') || 'no users'
+  return [...lines, ...lacksOf(list)].join('\n') || 'no users'
 }
 
 const phrases = { created: 'created', ended: 'ended', affected: 'in progress' } as const
@@ -96,7 +91,7 @@ function itemsText(list: ItemList, { period }: ItemCriteria): string {
   const { items } = list
   const head = `${counted(items.length, 'item')} of ${counted(usersOf(items).size, 'user')}`
   const time = period ? `, ${phrases[period.when]} ${period.from.toISOString()} to ${period.to.toISOString()}` : ''
-  return [`${head}${time}`, ...items.map(lineOf), ...moreOf(list)].join('\n')
+  return [`${head}${time}`, ...items.map(lineOf), ...lacksOf(list)].join('\n')
 }
 
 function lineOf(item: ListedItem): string {

@@ -3,7 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { channelFault } from './channels'
-import { findItems, type ItemCriteria, unreadableText } from './items'
+import { findItems, type ItemCriteria, lacksOf } from './items'
 
 let server: ScratchPostgres
 let owner: Sql
@@ -149,5 +149,6 @@ test('a search by bank account counts the cash-outs that payouts cannot read', a
   })
   const list = await findItems({ sql, ask: async () => payouts as unknown as Ask }, { ...all, digits: '7890' }, 10)
   expect(list).toEqual({ items: [], isComplete: true, unreadable: 1 })
-  expect(unreadableText(list.unreadable)).toStartWith('1 cash-out could not be judged')
+  expect(lacksOf(list)).toEqual([expect.stringMatching(/^1 cash-out could not be judged/)])
+  expect(lacksOf({ ...list, isComplete: false })).toHaveLength(2)
 })

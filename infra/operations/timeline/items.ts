@@ -123,9 +123,13 @@ async function findEnding({ sql, ask }: ItemSources, criteria: ItemCriteria, max
   return { cashouts, isComplete: all.length < openedMax, unreadable }
 }
 
-/** Describes the cash-outs that a search could not judge. */
-export const unreadableText = (unreadable: number): string =>
-  `${counted(unreadable, 'cash-out')} could not be judged: BANK_DETAILS_KEYS of payouts lacks their key`
+/** Describes what a list lacks. It may be empty all the same. */
+export const lacksOf = ({ isComplete, unreadable }: ItemList): string[] => [
+  ...(isComplete ? [] : ['there are more: narrow the search']),
+  ...(unreadable === 0
+    ? []
+    : [`${counted(unreadable, 'cash-out')} could not be judged: BANK_DETAILS_KEYS of payouts lacks their key`]),
+]
 
 const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt", currency,

@@ -122,7 +122,7 @@ function fieldOf({ name, label, type = 'text', choices }, value) {
   return h('div', { class: 'field' }, h('label', { for: id }, label), field)
 }
 
-function resultOf({ asOf, wrong, columns, items, isComplete, unreadable }) {
+function resultOf({ asOf, wrong, columns, items, lacks = [] }) {
   if (wrong) return h('p', { class: 'bad', role: 'alert' }, wrong)
   const users = new Set(items.map(({ wallet }) => wallet)).size
   const head = h(
@@ -131,13 +131,12 @@ function resultOf({ asOf, wrong, columns, items, isComplete, unreadable }) {
     `${items.length} found, of ${users} ${users === 1 ? 'wallet' : 'wallets'}, as of `,
     timeElement(asOf),
   )
-  const lacks = unreadable && h('p', { class: 'warn' }, unreadable)
+  const warnings = lacks.map((what) => h('p', { class: 'warn' }, what))
   if (items.length === 0)
-    return [head, lacks, empty('No item matches.', 'Leave a field empty, or choose a longer period.')]
+    return [head, ...warnings, empty('No item matches.', 'Leave a field empty, or choose a longer period.')]
   return [
     head,
-    lacks,
-    isComplete ? undefined : h('p', { class: 'warn' }, 'There are more: narrow the search.'),
+    ...warnings,
     h(
       'div',
       { class: 'scroll' },
