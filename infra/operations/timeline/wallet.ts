@@ -47,7 +47,7 @@ async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
       state: sentence(state ?? 'not verified', frozen && 'frozen'),
       facts: factsOf({
         country,
-        'verified on the chain': settledAt?.toISOString(),
+        [state === 'verified' ? 'verified on the chain' : 'withdrawn on the chain']: settledAt?.toISOString(),
         owed: lost && moneyText(lost, 'AUSD'),
       }),
     },

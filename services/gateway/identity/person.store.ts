@@ -87,6 +87,14 @@ export async function recordNamed(tx: Tx, wallet: `0x${string}`, same: SamePerso
     .where(and(eq(identities.wallet, wallet), sql`${identities.named} <> ${named}`))
 }
 
+/** Refuses a wallet that is linked itself: two that are linked to each other would leave their person without a verified one. */
+async function linkFault(tx: Tx, linkedTo: `0x${string}`): Promise<{ refused: string } | undefined> {
+  // Of two links towards each other, the second sees the first.
+  await lockNamed(tx, 'identity persons')
+  const [other] = await tx.select().from(persons).where(eq(persons.wallet, linkedTo))
+  return other?.ruling === 'linked' ? { refused: `${linkedTo} is linked to ${other.linkedTo} itself` } : undefined
+}
+
 export type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'command' | 'replaced'>
 
 /** Replaces the decision that the operator saw, once per command, and makes its recheck due. */
@@ -96,6 +104,8 @@ export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | 
   if (known?.command === ruled.command) return undefined
   if ((known?.command ?? null) !== ruled.replaced)
     return { refused: 'another decision about this wallet was made in between' }
+  const refused = ruled.linkedTo && (await linkFault(tx, ruled.linkedTo))
+  if (refused) return refused
   // Without a verification, only its withdrawal has an effect: on the first approval.
   const due = await tx
     .update(rechecks)

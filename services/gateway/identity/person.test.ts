@@ -286,6 +286,24 @@ describe('an operator', () => {
     expect((await rowOf(old))!.sameAs).toBe(next)
   })
 
+  test('links no wallet to one that is linked itself, which would leave the person without a verified wallet', async () => {
+    const [one, two, three] = [
+      await approved('sumsub', randomUUID()),
+      await approved('sumsub', randomUUID()),
+      await approved('sumsub', randomUUID()),
+    ]
+    await round('sumsub')
+    const link = rule(one, two)
+    await link.send()
+    expect((await rule(two, one).send()).ok.refused).toBe(`${one} is linked to ${two} itself`)
+    expect((await rule(three, one).send()).ok.refused).toBe(`${one} is linked to ${two} itself`)
+    expect(await Promise.all([one, two, three].map(stateOf))).toEqual(['duplicate', 'verified', 'verified'])
+    await rule(one, null, link.command).send()
+    expect((await rule(two, one).send()).ok.done).toContain(one)
+    await round('sumsub')
+    expect(await Promise.all([one, two].map(stateOf))).toEqual(['verified', 'duplicate'])
+  })
+
   // guard: a decision against a wallet takes effect at once
   test('withdraws a verification at once, also while the provider is down, and restores it', async () => {
     const wallet = await approved('sumsub', randomUUID())

@@ -13,14 +13,15 @@ export type Duplicate = {
   /** The wallet with the record. Null if the provider's other applicant is none of our wallets. */
   sameAs: string | null
   since: Date
-  /** Operator's decision; null while the wallet waits for one. */
+  /** Operator's decision; null while the wallet waits for one, also after an earlier one was taken back. */
   ruling: 'allowed' | 'linked' | null
 }
 
 export const listDuplicates = (sql: Sql): Promise<Duplicate[]> => sql<Duplicate[]>`
-  select i.wallet, coalesce(p.linked_to, i.same_as) as "sameAs", i.decided_at as since, p.ruling
+  select i.wallet, coalesce(p.linked_to, i.same_as) as "sameAs", greatest(i.decided_at, p.ruled_at) as since,
+    nullif(p.ruling, 'restored') as ruling
   from gateway.identities i left join gateway.persons p on p.wallet = i.wallet
-  where i.state = 'duplicate' order by p.ruling is not null, i.decided_at`
+  where i.state = 'duplicate' order by nullif(p.ruling, 'restored') is not null, since`
 
 /** Wallet that is not verified, because an operator withdrew its verification. */
 export type Withdrawn = { wallet: string; since: Date }
