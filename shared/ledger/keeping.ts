@@ -18,6 +18,8 @@ type Keeping = {
   readonly positions: readonly FindPosition[]
 }
 
+/** Event of what is booked after a reversal. */
+export const bookedAgain = 'booked anew'
 const consumer = 'books'
 const everyMs = 5_000
 
@@ -49,7 +51,7 @@ export async function bookCorrected(keeping: Keeping): Promise<void> {
       if (!(await claim(tx, inbox, consumer, one.posting))) return
       for (const find of positions) {
         const wanted = await find(tx, one.item)
-        if (wanted) await bookAll(tx, journal, 'booked anew', new Map([[one.item, wanted]]))
+        if (wanted) await bookAll(tx, journal, bookedAgain, new Map([[one.item, wanted]]))
       }
       log.info(one, 'item booked again after reversal')
     })

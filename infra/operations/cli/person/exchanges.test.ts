@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { recordsCsv } from '#infra/operations/csv'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -32,6 +32,7 @@ const post = async (
   event: string,
   at: string,
   lines: readonly Line[],
+  reverses: string | null = null,
 ) => {
   const rows = lines.map(([account, asset, amount], line) => ({
     posting: `${item}/${event}`,
@@ -42,6 +43,7 @@ const post = async (
     asset,
     amount,
     booked_at: at,
+    reverses,
   }))
   await owner`insert into ${owner(schema)}.journal ${owner(rows)}`
 }
@@ -143,6 +145,62 @@ test('a year begins at midnight in the country of the money', async () => {
   expect(await short('2023')).toEqual([
     ['2023-01-01T00:30:00.000+08:00', 'pay_my', '425.00', '0.00', '0.000000', '0.000000', '0.000000'],
   ])
+})
+
+describe('a correction of the books is no exchange of the user', () => {
+  const paid = 'awaiting_payment → paid'
+  const less = (sign: number): Line[] => [
+    ['provider_id', 'IDR', sign * 162_500],
+    ['exchange', 'IDR', sign * -162_500],
+    ['promises', 'AUSD', sign * -10_000_000],
+    ['exchange', 'AUSD', sign * 10_000_000],
+  ]
+  const reverse = (item: string, of: string, at: string, lines: readonly Line[], event = 'reversed: ticket 12') =>
+    post('payments', item, event, at, lines, `${item}/${of}`)
+  const listed = async (year: string, item: string) =>
+    (await fileOf(year)).filter((row) => row.item === item).map((row) => [row.event, row.fiat_paid, row.fiat_received])
+
+  test('a posting that was reversed and booked again as it was is listed once, at its own time', async () => {
+    await payment('pay_same')
+    await post('payments', 'pay_same', paid, '2019-03-01T03:00:00Z', bought(1))
+    await reverse('pay_same', paid, '2019-03-02T03:00:00Z', bought(-1))
+    await post('payments', 'pay_same', 'booked anew', '2019-03-02T03:00:05Z', bought(1))
+    expect(await listed('2019', 'pay_same')).toEqual([[paid, '1625000', '0']])
+    await reverse('pay_same', 'booked anew', '2019-03-03T03:00:00Z', bought(-1), 'reversed: again')
+    expect(await listed('2019', 'pay_same')).toEqual([])
+  })
+
+  test('a posting that was wrong is replaced by what was booked for it', async () => {
+    await payment('pay_wrong')
+    await post('payments', 'pay_wrong', paid, '2019-03-01T03:00:00Z', bought(1))
+    await reverse('pay_wrong', paid, '2019-03-02T03:00:00Z', bought(-1))
+    await post('payments', 'pay_wrong', 'booked anew', '2019-03-02T03:00:05Z', less(1))
+    expect(await listed('2019', 'pay_wrong')).toEqual([['booked anew', '162500', '0']])
+  })
+
+  test('a correction of an earlier year leaves its file as it was, and is listed only if it changes an amount', async () => {
+    for (const id of ['pay_late_same', 'pay_late_wrong']) {
+      await payment(id)
+      await post('payments', id, paid, '2017-03-01T03:00:00Z', bought(1))
+      await reverse(id, paid, '2018-03-02T03:00:00Z', bought(-1))
+    }
+    await post('payments', 'pay_late_same', 'booked anew', '2018-03-02T03:00:05Z', bought(1))
+    await post('payments', 'pay_late_wrong', 'booked anew', '2018-03-02T03:00:05Z', less(1))
+    for (const id of ['pay_late_same', 'pay_late_wrong'])
+      expect(await listed('2017', id)).toEqual([[paid, '1625000', '0']])
+    expect(await listed('2018', 'pay_late_same')).toEqual([])
+    expect(await listed('2018', 'pay_late_wrong')).toEqual([
+      ['reversed', '0', '1625000'],
+      ['booked anew', '162500', '0'],
+    ])
+  })
+
+  test('a refund is listed, whatever it has in common with a reversal', async () => {
+    await payment('pay_back')
+    await post('payments', 'pay_back', paid, '2019-03-01T03:00:00Z', bought(1))
+    await post('payments', 'pay_back', 'refunding → refunded', '2019-03-02T03:00:00Z', bought(-1))
+    expect(await listed('2019', 'pay_back')).toHaveLength(2)
+  })
 })
 
 test('the file has fixed columns, and says whether its year is over', async () => {

@@ -4,6 +4,7 @@ import { type CommandResult, reading } from '#infra/operations/cli/command'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { recordsCsv } from '#infra/operations/csv'
 import { counted } from '#infra/operations/text'
+import { bookedAgain } from '#shared/ledger/keeping'
 import { column, countryBy } from '#shared/money/countries'
 import { namedDayStartMs, zonedText } from '#shared/money/day'
 import type { Fiat } from '#shared/money/money'
@@ -77,7 +78,9 @@ export const exchanges = reading({
 })
 
 type Amounts = 'fiat' | 'ausd' | 'rate' | 'fee' | 'topupFee'
-type Found = Omit<Exchange, Amounts> & Record<Amounts, string>
+/** Exchange with its posting, and the posting that it reverses if it is a correction. */
+type Booked = Exchange & { readonly posting: string; readonly reverses: string | null }
+type Found = Omit<Booked, Amounts> & Record<Amounts, string>
 
 /**
  * Reads the exchanges of a wallet from the journals, which are only appended to. A year is that of the country of the
@@ -106,7 +109,8 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
           coalesce(p.late_rate_minor_per_usd, p.rate_minor_per_usd)::text as rate,
           coalesce(-sum(j.amount) filter (where j.account = 'spread'), 0)::text as fee,
           'AUSD' as "feeCurrency",
-          coalesce(-sum(j.amount) filter (where j.account = 'fees_earned'), 0)::text as "topupFee", j.posting
+          coalesce(-sum(j.amount) filter (where j.account = 'fees_earned'), 0)::text as "topupFee", j.posting,
+          min(j.reverses) as reverses
         from payments.payments p join payments.journal j
           on j.item = p.id and j.account in ('exchange', 'spread', 'fees_earned')
         where p.wallet = ${wallet} group by p.id, j.posting, j.event
@@ -116,29 +120,49 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
           coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text,
           p.rate_minor_per_usd::text,
           coalesce(-sum(j.amount) filter (where j.account in ('spread', 'fees_earned')), 0)::text,
-          'IDR', '0', j.posting
+          'IDR', '0', j.posting, min(j.reverses)
         from payouts.payouts p join payouts.journal j
           on j.item = p.id and j.account in ('exchange', 'spread', 'fees_earned')
         where p.wallet = ${wallet} group by p.id, j.posting, j.event
       ) e where ${isOfYear} order by at, item, posting`
-    const exchanged = found.map(
-      ({ at, kind, item, event, currency, feeCurrency, fiat, ausd, rate, fee, topupFee }) => ({
-        at,
-        kind,
-        item,
-        event,
-        currency,
-        fiat: BigInt(fiat),
-        ausd: BigInt(ausd),
-        rate: BigInt(rate),
-        fee: BigInt(fee),
-        feeCurrency,
-        topupFee: BigInt(topupFee),
-      }),
-    )
-    return { year, status: clock!.final ? 'final' : 'open', exchanges: exchanged }
+    const booked = found.map(({ fiat, ausd, rate, fee, topupFee, ...posting }) => ({
+      ...posting,
+      fiat: BigInt(fiat),
+      ausd: BigInt(ausd),
+      rate: BigInt(rate),
+      fee: BigInt(fee),
+      topupFee: BigInt(topupFee),
+    }))
+    const exchanged = [...Map.groupBy(booked, ({ item }) => item).values()].flatMap(withoutCorrections)
+    const listed = exchanged.toSorted((left, right) => left.at.getTime() - right.at.getTime())
+    return { year, status: clock!.final ? 'final' : 'open', exchanges: listed }
   })
 }
+
+/**
+ * Leaves out what operators corrected in the postings of one item: the user exchanged nothing then. A posting that was booked
+ * again as it was stays at its own time; one that was wrong is replaced by what was booked for it. Only a correction of an
+ * earlier year that changes an amount stays, because the file of that year never changes.
+ */
+export function withoutCorrections(postings: readonly Booked[]): Booked[] {
+  const left = new Map(postings.map((one) => [one.posting, one]))
+  /** Posting that each one which was booked again as it was stands for. */
+  const original = new Map<string, string>()
+  for (const reversal of postings) {
+    if (reversal.reverses === null) continue
+    const reversed = original.get(reversal.reverses) ?? reversal.reverses
+    const again = [...left.values()].find((one) => one.event === bookedAgain && one.at >= reversal.at)
+    if (again && isOpposite(again, reversal)) {
+      original.set(again.posting, reversed)
+      left.delete(again.posting)
+      left.delete(reversal.posting)
+    } else if (left.delete(reversed)) left.delete(reversal.posting)
+  }
+  return [...left.values()]
+}
+
+const isOpposite = (one: Exchange, other: Exchange): boolean =>
+  one.fiat === -other.fiat && one.ausd === -other.ausd && one.fee === -other.fee && one.topupFee === -other.topupFee
 
 /** Returns the exchanges as they are printed for programs, with times in the zone of the country of the money. */
 export const exchangeRows = ({ year, status, exchanges: listed }: Year): ExchangeRow[] =>
