@@ -3,6 +3,7 @@ import { claim, type InboxTable } from '#platform/db/inbox.store'
 import type { Database, Tx } from '#platform/db/open'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
+import { bookedAgain } from '#shared/ledger/corrections'
 import { bookAll, type JournalTable } from '#shared/ledger/journal.store'
 import type { Position } from '#shared/ledger/position'
 
@@ -18,8 +19,6 @@ type Keeping = {
   readonly positions: readonly FindPosition[]
 }
 
-/** Event of what is booked after a reversal. */
-export const bookedAgain = 'booked anew'
 const consumer = 'books'
 const everyMs = 5_000
 

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { reverse } from '#shared/ledger/journal.store'
+import { bookCorrected } from '#shared/ledger/keeping'
 import type { ActivityEntry } from '#shared/messages/activity'
 import type { StatementEntry } from '#shared/messages/statement'
 import { cashouts } from '../cashout.table'
+import { positions } from '../ledger/tables'
+import { inbox, journal } from '../schema.store'
 import { type Fixture, openFixture, wallet } from '../test-support'
 import { answerEnding } from './activity'
 import { answerStatement } from './statement'
@@ -34,6 +38,18 @@ test('a statement has a line for each step of a cash-out: the order, and its tra
   const later = await statement(paid!.at)
   expect([ordered!.at < paid!.at, linesOf(id, later)]).toEqual([true, [['cashout_paid', {}, { payouts }]]])
   expect(later.opening).toMatchObject({ payouts })
+})
+
+test('a statement does not list a correction of the books, in which nothing happened to the cash-out', async () => {
+  const id = await fixture.taken()
+  await fixture.until(id, 'paid')
+  const before = linesOf(id, await statement())
+  const rows = () => fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, id)))
+  const { posting } = (await rows()).find(({ account }) => account === 'payouts')!
+  await fixture.database.transaction((tx) => reverse(tx, journal, { posting, reason: 'ticket 12' }))
+  await bookCorrected({ ...fixture.context, journal, inbox, positions })
+  expect(new Set((await rows()).map(({ event }) => event))).toContain('booked anew')
+  expect(linesOf(id, await statement())).toEqual(before)
 })
 
 test('a statement shows that the AUSD of a refused cash-out went back to the wallet', async () => {

@@ -1,6 +1,7 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm'
 import { type Handler, handler } from '#platform/bus/serve'
 import type { Database } from '#platform/db/open'
+import { withoutCorrections } from '#shared/ledger/corrections'
 import {
   PayoutsStatement,
   type StatementChange,
@@ -16,13 +17,16 @@ type Period = { readonly wallet: `0x${string}`; readonly from: string; readonly 
 
 /**
  * Returns the steps of a wallet's cash-outs, as the journal has them, on two accounts: `payouts` for rupiah
- * owed to the bank account, and `returns` for AUSD owed to the wallet.
+ * owed to the bank account, and `returns` for AUSD owed to the wallet. Corrections of the books are no steps.
  */
 export const answerStatement = ({ database }: Pick<Context, 'database'>): Handler =>
   handler(PayoutsStatement, async (period) => {
     const booked = await findBooked(database, period)
     const before = booked.filter(({ posting }) => posting === null)
-    const within = booked.filter(({ posting }) => posting !== null)
+    const steps = booked.flatMap(({ posting, ...step }) => (posting === null ? [] : [{ ...step, posting }]))
+    const within = [...Map.groupBy(steps, ({ id }) => id).values()]
+      .flatMap((own) => withoutCorrections(own, isOpposite))
+      .toSorted((left, right) => left.at.getTime() - right.at.getTime())
     if (within.length > statementItemsMax) return refuse('statement_too_long')
     const total = (pick: (one: BookedStep) => string) =>
       String(before.reduce((sum, one) => sum + BigInt(pick(one)), 0n))
@@ -39,7 +43,7 @@ export const answerStatement = ({ database }: Pick<Context, 'database'>): Handle
 function findBooked(database: Database, { wallet, from, to }: Period) {
   const { account, amount, bookedAt } = journal
   const posting = sql<string | null>`case when ${bookedAt} >= ${from}::timestamptz then ${journal.posting} end`
-  const at = sql<string>`max(${bookedAt})`
+  const at = sql`max(${bookedAt})`.mapWith(bookedAt)
   const sum = (of: 'payouts' | 'returns') =>
     sql<string>`coalesce(sum(-${amount}) filter (where ${account} = ${of}), 0)::text`
   const { id, fiatMinor, feeMinor, ausdMicro, takeTxHash, returnTxHash } = cashouts
@@ -53,6 +57,8 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
         takeTxHash,
         returnTxHash,
         posting: posting.as('step'),
+        event: sql<string>`min(${journal.event})`,
+        reverses: sql<string | null>`min(${journal.reverses})`,
         at,
         payouts: sum('payouts'),
         returns: sum('returns'),
@@ -71,7 +77,10 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   )
 }
 
-type BookedStep = Awaited<ReturnType<typeof findBooked>>[number]
+const isOpposite = (one: BookedStep, other: BookedStep): boolean =>
+  BigInt(one.payouts) === -BigInt(other.payouts) && BigInt(one.returns) === -BigInt(other.returns)
+
+type BookedStep = Omit<Awaited<ReturnType<typeof findBooked>>[number], 'posting'>
 
 function entryOf(step: BookedStep): StatementEntry {
   const { id, fiatMinor, feeMinor, ausdMicro, at } = step
@@ -82,7 +91,7 @@ function entryOf(step: BookedStep): StatementEntry {
     ...positive('payouts', sign * payouts),
   })
   return {
-    at: new Date(at).toISOString(),
+    at: at.toISOString(),
     kind,
     id,
     pair: 'USD/IDR',

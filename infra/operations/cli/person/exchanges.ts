@@ -4,7 +4,7 @@ import { type CommandResult, reading } from '#infra/operations/cli/command'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { recordsCsv } from '#infra/operations/csv'
 import { counted } from '#infra/operations/text'
-import { bookedAgain } from '#shared/ledger/keeping'
+import { type BookedPosting, withoutCorrections } from '#shared/ledger/corrections'
 import { column, countryBy } from '#shared/money/countries'
 import { namedDayStartMs, zonedText } from '#shared/money/day'
 import type { Fiat } from '#shared/money/money'
@@ -78,8 +78,7 @@ export const exchanges = reading({
 })
 
 type Amounts = 'fiat' | 'ausd' | 'rate' | 'fee' | 'topupFee'
-/** Exchange with its posting, and the posting that it reverses if it is a correction. */
-type Booked = Exchange & { readonly posting: string; readonly reverses: string | null }
+type Booked = Exchange & BookedPosting
 type Found = Omit<Booked, Amounts> & Record<Amounts, string>
 
 /**
@@ -133,32 +132,12 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
       fee: BigInt(fee),
       topupFee: BigInt(topupFee),
     }))
-    const exchanged = [...Map.groupBy(booked, ({ item }) => item).values()].flatMap(withoutCorrections)
+    const exchanged = [...Map.groupBy(booked, ({ item }) => item).values()].flatMap((own) =>
+      withoutCorrections(own, isOpposite),
+    )
     const listed = exchanged.toSorted((left, right) => left.at.getTime() - right.at.getTime())
     return { year, status: clock!.final ? 'final' : 'open', exchanges: listed }
   })
-}
-
-/**
- * Leaves out what operators corrected in the postings of one item: the user exchanged nothing then. A posting that was booked
- * again as it was stays at its own time; one that was wrong is replaced by what was booked for it. Only a correction of an
- * earlier year that changes an amount stays, because the file of that year never changes.
- */
-export function withoutCorrections(postings: readonly Booked[]): Booked[] {
-  const left = new Map(postings.map((one) => [one.posting, one]))
-  /** Posting that each one which was booked again as it was stands for. */
-  const original = new Map<string, string>()
-  for (const reversal of postings) {
-    if (reversal.reverses === null) continue
-    const reversed = original.get(reversal.reverses) ?? reversal.reverses
-    const again = [...left.values()].find((one) => one.event === bookedAgain && one.at >= reversal.at)
-    if (again && isOpposite(again, reversal)) {
-      original.set(again.posting, reversed)
-      left.delete(again.posting)
-      left.delete(reversal.posting)
-    } else if (left.delete(reversed)) left.delete(reversal.posting)
-  }
-  return [...left.values()]
 }
 
 const isOpposite = (one: Exchange, other: Exchange): boolean =>
