@@ -37,7 +37,7 @@ export function openReconciliation(
     if (found.unreadable === undefined) readableAtMs = steady()
     else {
       const level = steady() - readableAtMs > unreadableMs ? 'alarm' : 'warn'
-      call[level](`unreadable:${level}`, { says: found.unreadable }, 'chain or provider read failed, will retry')
+      call[level]('unreadable', { says: found.unreadable }, 'chain or provider read failed, will retry')
     }
     const { breaks, items, tookMs } = found
     if (breaks.length !== before || whole) log.info({ open: breaks.length, items, whole, tookMs }, 'books reconciled')

@@ -9,7 +9,6 @@ import {
   type ItemList,
   itemKinds,
   type ListedItem,
-  lacksOf,
 } from '#infra/operations/timeline/items'
 import {
   columnNames,
@@ -58,14 +57,15 @@ export const find = reading({
     const criteria = criteriaOf(searchOf(options), await nowOf(sql))
     const sources = { sql, ask: async () => ask }
     const list = await findItems(sources, criteria, listedMax)
-    const { items, isComplete, unreadable } = list
+    const { items, lacks } = list
     const wrong =
-      items.length === 0 && unreadable === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
+      items.length === 0 && lacks.length === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
     if (wrong !== undefined) return { text: wrong, data: { wrong }, ok: false }
     const text = options.csv ? itemsCsv(items) : options.users ? usersText(list) : itemsText(list, criteria)
     const users = [...usersOf(items).keys()]
-    const data = { period: criteria.period, isComplete, unreadable, items: items.map(rowOf), users }
-    return { text, data, ok: isComplete && unreadable === 0 }
+    const isComplete = lacks.length === 0
+    const data = { period: criteria.period, isComplete, lacks, items: items.map(rowOf), users }
+    return { text, data, ok: isComplete }
   },
 })
 
@@ -82,16 +82,16 @@ const usersOf = (items: readonly ListedItem[]) => Map.groupBy(items, ({ wallet }
 
 function usersText(list: ItemList): string {
   const lines = [...usersOf(list.items)].map(([wallet, own]) => `${wallet}  ${counted(own.length, 'item')}`)
-  return [...lines, ...lacksOf(list)].join('\n') || 'no users'
+  return [...lines, ...list.lacks].join('\n') || 'no users'
 }
 
 const phrases = { created: 'created', ended: 'ended', affected: 'in progress' } as const
 
 function itemsText(list: ItemList, { period }: ItemCriteria): string {
-  const { items } = list
+  const { items, lacks } = list
   const head = `${counted(items.length, 'item')} of ${counted(usersOf(items).size, 'user')}`
   const time = period ? `, ${phrases[period.when]} ${period.from.toISOString()} to ${period.to.toISOString()}` : ''
-  return [`${head}${time}`, ...items.map(lineOf), ...lacksOf(list)].join('\n')
+  return [`${head}${time}`, ...items.map(lineOf), ...lacks].join('\n')
 }
 
 function lineOf(item: ListedItem): string {

@@ -1,6 +1,6 @@
 import postgres, { type Sql } from 'postgres'
 import { channelFault, readBanks } from '#infra/operations/timeline/channels'
-import { findItems, lacksOf } from '#infra/operations/timeline/items'
+import { findItems } from '#infra/operations/timeline/items'
 import {
   columnNames,
   criteriaOf,
@@ -63,10 +63,11 @@ export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
     const wrong = faultInSearch(search, (field) => field, asOf)
     if (wrong !== undefined) return { asOf, wrong }
     const [sources, criteria] = [{ sql, ask: async () => asker(await bus()) }, criteriaOf(search, asOf)]
-    const list = await findItems(sources, criteria, listedMax)
-    const unknown = list.items.length === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
+    const { items, lacks } = await findItems(sources, criteria, listedMax)
+    const unknown =
+      items.length === 0 && lacks.length === 0 ? await channelFault(sql, criteria, () => readBanks(sources)) : undefined
     if (unknown !== undefined) return { asOf, wrong: unknown }
-    return { asOf, columns: columnNames, items: list.items.map(rowOf), lacks: lacksOf(list) }
+    return { asOf, columns: columnNames, items: items.map(rowOf), lacks }
   }
   const lists = async (_: 'all') => ({ asOf: new Date(clock()), ...(await readAttention(sql)) })
   const attention = joinReads(lists, (all) => all, collectListsMs)

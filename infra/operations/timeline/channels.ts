@@ -1,12 +1,12 @@
 import type { Sql } from 'postgres'
-import { findChannels, type ItemCriteria, type ItemSources } from '#infra/operations/timeline/items'
+import { answerMs, findChannels, type ItemCriteria, type ItemSources } from '#infra/operations/timeline/items'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { knownChannels } from '../../../services/payments/providers/xendit/channel'
 
 /** Reads the codes of the banks that cash-outs can go to. Returns undefined if payouts or its provider cannot tell. */
 export async function readBanks({ ask }: ItemSources): Promise<readonly string[] | undefined> {
   try {
-    const answer = await (await ask!())(PayoutsTerms, {})
+    const answer = await (await ask!())(PayoutsTerms, {}, answerMs)
     return 'refused' in answer ? undefined : answer.ok.banks.map(({ code }) => code)
   } catch {
     return undefined

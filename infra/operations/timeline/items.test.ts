@@ -3,7 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { channelFault } from './channels'
-import { findItems, type ItemCriteria, lacksOf } from './items'
+import { findItems, type ItemCriteria } from './items'
 
 let server: ScratchPostgres
 let owner: Sql
@@ -67,8 +67,8 @@ test('items that were created in a period are found, newest first, without its e
 })
 
 test('a list is incomplete if a table has more items than were asked for', async () => {
-  const isComplete = async (max: number) => (await findItems({ sql }, all, max)).isComplete
-  expect([await isComplete(3), await isComplete(4)]).toEqual([false, true])
+  const lacks = async (max: number) => (await findItems({ sql }, all, max)).lacks
+  expect([await lacks(3), await lacks(4)]).toEqual([['there are more: narrow the search'], []])
 })
 
 test('items that ended in a period are found by their last change, and none in progress', async () => {
@@ -148,7 +148,15 @@ test('a search by bank account counts the cash-outs that payouts cannot read', a
     ok: { payoutIds: [], unreadable: payoutIds.length },
   })
   const list = await findItems({ sql, ask: async () => payouts as unknown as Ask }, { ...all, digits: '7890' }, 10)
-  expect(list).toEqual({ items: [], isComplete: true, unreadable: 1 })
-  expect(lacksOf(list)).toEqual([expect.stringMatching(/^1 cash-out could not be judged/)])
-  expect(lacksOf({ ...list, isComplete: false })).toHaveLength(2)
+  expect(list.items).toEqual([])
+  expect(list.lacks).toEqual([expect.stringMatching(/^1 cash-out could not be judged/)])
+})
+
+test.each([
+  ['payouts', async () => (() => Promise.reject(new Error('payouts is not running'))) as unknown as Ask],
+  ['NATS', () => Promise.reject(new Error('NATS cannot be reached'))],
+])('a search by bank account says so if %s does not answer, instead of failing', async (name, ask) => {
+  const list = await findItems({ sql, ask }, { ...all, digits: '7890' }, 10)
+  expect(list.items).toEqual([])
+  expect(list.lacks).toEqual([expect.stringMatching(new RegExp(`only payouts can read bank accounts: ${name} `))])
 })

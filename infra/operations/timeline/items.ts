@@ -64,18 +64,14 @@ export type ItemCriteria = {
   | { readonly wallet?: undefined; readonly period: Period }
 )
 
-/**
- * A list of items, newest first. It is incomplete if a table has more of them than were asked for. `unreadable` counts
- * cash-outs that may belong to it, whose bank account payouts cannot decrypt.
- */
-export type ItemList = {
-  readonly items: readonly ListedItem[]
-  readonly isComplete: boolean
-  readonly unreadable: number
-}
+/** A list of items, newest first, and why it may not have all of them. */
+export type ItemList = { readonly items: readonly ListedItem[]; readonly lacks: readonly string[] }
 
 /** Most cash-outs whose account numbers payouts opens for one search. */
 const openedMax = 10_000
+
+/** Wait for an answer about bank accounts, in ms, so that the console can still show what is missing. */
+export const answerMs = 3_000
 
 /** Where a search looks. Only payouts can read the number of a bank account, so a search for its digits asks it. */
 export type ItemSources = { readonly sql: Sql; readonly ask?: () => Promise<Ask> }
@@ -87,49 +83,56 @@ export async function findItems({ sql, ask }: ItemSources, criteria: ItemCriteri
   const isOfPayments = digits === undefined && isAsked('topup', 'settlement')
   const isOfCashouts = receipt === undefined && isAsked('cashout')
   const isOfSends = receipt === undefined && digits === undefined && isAsked('send') && wallet !== undefined
-  const [payments, ending, sends] = await Promise.all([
+  const [payments, cashouts, sends] = await Promise.all([
     isOfPayments ? findPayments(sql, criteria, max + 1) : [],
-    isOfCashouts ? findEnding({ sql, ask }, criteria, max + 1) : nothingEnding,
+    isOfCashouts ? findEnding({ sql, ask }, criteria, max + 1) : none,
     isOfSends ? findSends(sql, criteria, max + 1) : [],
   ])
-  const found = [payments, ending.cashouts, sends]
+  const found = [payments, cashouts.found, sends]
   const items = found.flatMap((own) => own.slice(0, max))
+  const isCut = cashouts.isCut || found.some((own) => own.length > max)
   return {
     items: items.toSorted((left, right) => right.createdAt.getTime() - left.createdAt.getTime()),
-    isComplete: ending.isComplete && found.every((own) => own.length <= max),
-    unreadable: ending.unreadable,
+    lacks: [...(isCut ? ['there are more: narrow the search'] : []), ...cashouts.lacks],
   }
 }
 
-const nothingEnding = { cashouts: [], isComplete: true, unreadable: 0 }
+const none = { found: [], isCut: false, lacks: [] as readonly string[] }
 
 /** Finds cash-outs, and keeps those whose bank account ends with the digits, if there are any. */
 async function findEnding({ sql, ask }: ItemSources, criteria: ItemCriteria, max: number) {
   const { digits } = criteria
-  if (digits === undefined) return { ...nothingEnding, cashouts: await findCashouts(sql, criteria, max) }
+  if (digits === undefined) return { ...none, found: await findCashouts(sql, criteria, max) }
   const all = await findCashouts(sql, criteria, openedMax)
-  if (all.length === 0) return nothingEnding
-  const asked = await ask!()
-  const ending = new Set<string>()
-  let unreadable = 0
-  for (let at = 0; at < all.length; at += cashoutsAskedMax) {
-    const payoutIds = all.slice(at, at + cashoutsAskedMax).map(({ id }) => id)
-    const answer = await asked(AccountEnding, { digits, payoutIds })
-    if ('refused' in answer) throw new Error(`payouts refused the question: ${answer.refused}`)
-    for (const id of answer.ok.payoutIds) ending.add(id)
-    unreadable += answer.ok.unreadable ?? 0
-  }
-  const cashouts = all.filter(({ id }) => ending.has(id)).slice(0, max)
-  return { cashouts, isComplete: all.length < openedMax, unreadable }
+  if (all.length === 0) return none
+  const { ending, lacks } = await askForEnding(
+    ask!,
+    digits,
+    all.map(({ id }) => id),
+  )
+  return { found: all.filter(({ id }) => ending.has(id)).slice(0, max), isCut: all.length === openedMax, lacks }
 }
 
-/** Describes what a list lacks. It may be empty all the same. */
-export const lacksOf = ({ isComplete, unreadable }: ItemList): string[] => [
-  ...(isComplete ? [] : ['there are more: narrow the search']),
-  ...(unreadable === 0
-    ? []
-    : [`${counted(unreadable, 'cash-out')} could not be judged: BANK_DETAILS_KEYS of payouts lacks their key`]),
-]
+async function askForEnding(ask: () => Promise<Ask>, digits: string, ids: readonly string[]) {
+  const ending = new Set<string>()
+  const lacks: string[] = []
+  let unreadable = 0
+  try {
+    const asked = await ask()
+    for (let at = 0; at < ids.length; at += cashoutsAskedMax) {
+      const payoutIds = ids.slice(at, at + cashoutsAskedMax)
+      const answer = await asked(AccountEnding, { digits, payoutIds }, answerMs)
+      if ('refused' in answer) throw new Error(`payouts refused the question: ${answer.refused}`)
+      for (const id of answer.ok.payoutIds) ending.add(id)
+      unreadable += answer.ok.unreadable ?? 0
+    }
+  } catch (error) {
+    lacks.push(`cash-outs were not judged, and only payouts can read bank accounts: ${(error as Error).message}`)
+  }
+  if (unreadable > 0)
+    lacks.push(`${counted(unreadable, 'cash-out')} could not be judged: BANK_DETAILS_KEYS of payouts lacks their key`)
+  return { ending, lacks }
+}
 
 const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt", currency,
