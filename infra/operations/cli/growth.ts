@@ -26,12 +26,18 @@ export const growth = reading({
   read: async ({ options }, { sql, bus }) => {
     const perDay = Number(options['per-day'])
     const { payments, tables } = await readTables(sql)
-    const sizes = [...tables, ...(await readStreamSizes(await bus()))]
-    const grown = growthOf(sizes, payments, perDay)
+    const streamed = await readStreamSizes(bus).catch((error: Error) => ({ unread: error.message }))
+    const [streams, unread] = 'unread' in streamed ? [[], streamed.unread] : [streamed]
+    const grown = growthOf([...tables, ...streams], payments, perDay)
     const freeBytes = options.free === undefined ? undefined : Number(options.free) * gibibyte
     const fullInDays = freeBytes === undefined ? undefined : daysUntilFull(grown, perDay, freeBytes)
-    const lines = [growthText(grown, payments, perDay), fullText(fullInDays, payments)]
-    return { text: lines.join('\n'), data: { payments, perDay, grown, fullInDays }, ok: true }
+    const lines = [
+      growthText(grown, payments, perDay),
+      fullText(fullInDays, payments),
+      ...(unread === undefined ? [] : ['', 'not read:', `  streams: ${unread}`]),
+    ]
+    const data = { payments, perDay, grown, fullInDays, unread: unread ?? null }
+    return { text: lines.join('\n'), data, ok: unread === undefined }
   },
 })
 
@@ -75,7 +81,8 @@ const keptDaysOf = (table: string): number | null => {
 
 const dayNanos = 86_400_000_000_000
 
-async function readStreamSizes({ nc }: Bus): Promise<Size[]> {
+async function readStreamSizes(bus: () => Promise<Bus>): Promise<Size[]> {
+  const { nc } = await bus()
   const manager = await nc.jetstreamManager({ timeout: 10_000, checkAPI: false })
   const sizes = streams.map(async ({ name, max_age: ageNanos }) => {
     const { state } = await manager.streams.info(name)

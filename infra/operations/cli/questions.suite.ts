@@ -91,6 +91,11 @@ describe('questions during an incident', () => {
     expect(trace.code).toBe(1)
     expect(trace.said).toContain('not read:\n  webhook deliveries: NATS cannot be reached')
     expect(trace.said).toContain('chain-relayer attempt')
+    const growth = await ask(['growth', '--free', '50'])
+    expect(growth.code).toBe(1)
+    expect(growth.said).toMatch(/^payments\.journal +[1-9]/m)
+    expect(growth.said).toContain('disk full in about')
+    expect(growth.said).toEndWith('not read:\n  streams: NATS cannot be reached')
   })
 
   test('while Postgres is down, unreadable parts are named and status never reports that all is well', async () => {
