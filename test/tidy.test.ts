@@ -56,6 +56,7 @@ const readsTimeOfDay = (path: string) =>
     ['the time since the broker stored a message', /^shared\/platform\/bus\/consume\.ts$/],
     ['the same in the guide’s examples', /^services\/gateway\/guide\/examples\//],
     ['stored times of a restore, and of explanations', /^infra\/operations\/(restore\/.*|cli\/reconcile)\.ts$/],
+    ['the clock of Postgres against that of an operator', /^infra\/operations\/health\/rows\.ts$/],
     ['times of blocks', /^infra\/(deploy\/gas|demo\/person|local\/chain\/keep|reference-app\/page\/chain)\.ts$/],
     [
       'times of files, requests and items',
