@@ -1,44 +1,18 @@
 import { expect } from 'bun:test'
 import type { Stack } from '#infra/local/stack'
-import { GivebackOrder, RelayingPause } from '#shared/messages/chain'
+import { RelayingPause } from '#shared/messages/chain'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
-import {
-  DisputeCharge,
-  LossGivenBack,
-  PaymentTakenBack,
-  RefundGiveUp,
-  ReviewResolve,
-  TopupRefund,
-  TopupsPause,
-  WalletClear,
-} from '#shared/messages/payments'
+import { TopupsPause } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
-import { FlagOrder, PersonRule, PersonWithdraw, personErasures } from '#shared/messages/person'
+import { personErasures } from '#shared/messages/person'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { query } from '../support/database'
 import { askEveryCopy } from './twice'
 
-/** Commands, each of which takes effect once even if both instances receive it. */
+/** Commands that several services have. Each takes effect once, even if both instances receive it. */
 export const pauses = [TopupsPause, PayoutsPause, RelayingPause] as const
 export const decisions = Object.entries(deadLetterDecisions)
 export const erasures = Object.entries(personErasures)
-export const commands: readonly Question[] = [
-  ...pauses,
-  ...Object.values(deadLetterDecisions),
-  ...Object.values(personErasures),
-  ReviewResolve,
-  RefundGiveUp,
-  TopupRefund,
-  WalletClear,
-  LossGivenBack,
-  PaymentTakenBack,
-  DisputeCharge,
-  GivebackOrder,
-  PersonRule,
-  PersonWithdraw,
-  FlagOrder,
-]
-
 export const commandOf = () => ({ command: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
 
 /** Sends a command to both instances, which must agree on `done` or `refused`. */
