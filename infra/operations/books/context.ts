@@ -13,6 +13,8 @@ export type BooksContext = {
   readonly place: Place
   /** The clock of the database, which also dates the rows. */
   readonly clock: Clock
+  /** Number of times that the clock was seen set. Undefined if nobody watches it. */
+  readonly clockSteps?: () => number
 }
 
 type Options = { databaseUrl: string; place: Place; log: Log; onFatal: () => void }
@@ -24,7 +26,7 @@ export async function openBooks(options: Options): Promise<BooksContext & AsyncD
     await time[Symbol.asyncDispose]()
     await books[Symbol.asyncDispose]()
   }
-  return { ...books, clock: time.clock, [Symbol.asyncDispose]: close }
+  return { ...books, clock: time.clock, clockSteps: time.steps, [Symbol.asyncDispose]: close }
 }
 
 export function connectBooks(options: Options): Omit<BooksContext, 'clock'> & AsyncDisposable {

@@ -19,7 +19,7 @@ export async function reconcile(
   context: BooksContext,
   options: { whole?: boolean; listed?: boolean } = {},
 ): Promise<Reconciled> {
-  const unreadable = await readOutside(context).then(
+  const unreadable = await readOutside(context, options).then(
     () => undefined,
     (error: Error) => error.message,
   )

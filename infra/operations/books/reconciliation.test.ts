@@ -69,3 +69,27 @@ describe('the job that reconciles the books raises an alert', () => {
     expect(raised).toMatchObject([{ msg, says: expect.stringMatching(/\w/) }])
   })
 })
+
+test('after the clock of Postgres was set, the books are compared from the beginning once it is no longer behind', async () => {
+  const clock = { ms: Date.now(), steps: 0 }
+  const { reconcileOnce } = open({ clock: () => clock.ms, clockSteps: () => clock.steps })
+  const wasWhole = async () => {
+    await reconcileOnce()
+    const [last] = await fixture.admin`select whole from books.runs order by id desc limit 1`
+    return last!.whole as boolean
+  }
+  const setBy = (ms: number) => {
+    clock.ms += ms
+    clock.steps += 1
+  }
+  expect(await wasWhole()).toBe(false)
+  setBy(-2 * 60 * minuteMs)
+  expect(await wasWhole()).toBe(false)
+  setBy(2 * 60 * minuteMs)
+  expect(await wasWhole()).toBe(true)
+  expect(await wasWhole()).toBe(false)
+  // The clock is behind only between two comparisons.
+  setBy(-2 * 60 * minuteMs)
+  setBy(2 * 60 * minuteMs)
+  expect(await wasWhole()).toBe(true)
+})

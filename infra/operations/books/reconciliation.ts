@@ -20,17 +20,25 @@ export function openReconciliation(
   context: BooksContext,
   { log, wholeEveryMs, steady = steadyClock }: { log: Log; wholeEveryMs: number; steady?: Clock },
 ): { reconcileOnce: () => Promise<void>; figures: () => BooksFigures } {
-  const { clock } = context
+  const { clock, clockSteps = () => 0 } = context
   const call = openLogThrottled(log, steady, againMs)
   let last: { found: Reconciled; atMs: number } | undefined
   let readableAtMs = steady()
   let wholeAtMs: number | undefined
+  let latestMs = clock()
+  let stepsCompared = clockSteps()
 
   const reconcileOnce = async () => {
     wholeAtMs ??= (await lastWholeMs(context)) ?? clock()
+    const [nowMs, steps] = [clock(), clockSteps()]
+    // What changed while the clock of Postgres was behind has a time before the last comparison, which only a whole one
+    // covers. It waits until the clock is no longer behind.
+    const wasSet = steps !== stepsCompared && nowMs >= latestMs
     // The time is by the clock of Postgres, which may have been ahead.
-    const whole = ageOf(wholeAtMs, clock()) >= wholeEveryMs
+    const whole = wasSet || ageOf(wholeAtMs, nowMs) >= wholeEveryMs
     const found = await reconcile(context, { whole })
+    latestMs = Math.max(latestMs, nowMs)
+    if (wasSet) stepsCompared = steps
     const before = last?.found.breaks.length ?? 0
     last = { found, atMs: steady() }
     if (whole) wholeAtMs = clock()

@@ -54,7 +54,7 @@ test('the clock advances while the database does not respond', async () => {
   expect(Math.abs(told.clock() - Date.now())).toBeLessThan(2_000)
 })
 
-test('a step of the clock of Postgres raises an alarm once', async () => {
+test('a step of the clock of Postgres raises an alarm once, and is counted', async () => {
   const lines: { msg: string; alarm?: boolean; aheadMs?: number }[] = []
   const told = openLog('payments', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
   let aheadMs = 0
@@ -62,6 +62,7 @@ test('a step of the clock of Postgres raises an alarm once', async () => {
     read: async () => [{ ms: (await ofTheDatabase()) + aheadMs }],
   } as unknown as Database
   await using clock = await openDatabaseClock(stepped, told, 20)
+  expect(clock.steps()).toBe(0)
   aheadMs = 7_200_000
   await waitUntil('the alarm', () => lines.length > 0)
   const readAt = clock.clock()
@@ -69,4 +70,5 @@ test('a step of the clock of Postgres raises an alarm once', async () => {
   expect(lines).toHaveLength(1)
   expect(lines[0]).toMatchObject({ msg: 'clock of Postgres was set', alarm: true })
   expect(Math.round(lines[0]!.aheadMs! / 10_000)).toBe(720)
+  expect(clock.steps()).toBe(1)
 })

@@ -16,7 +16,11 @@ const stepMs = 5_000
 export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
   sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
-type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
+type DatabaseClock = AsyncDisposable & {
+  readonly clock: Clock
+  /** Number of times that the clock of the database was set since this was opened. */
+  readonly steps: () => number
+}
 
 /**
  * Opens the clock of the database. It advances by monotonic time between two readings, so a wrong wall clock has no
@@ -26,6 +30,7 @@ type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
 export async function openDatabaseClock(database: Database, log: Log, everyMs = 10_000): Promise<DatabaseClock> {
   let startedAtMs = Date.now() - performance.now()
   let isRead = false
+  let steps = 0
   const read = async () => {
     const askedAt = performance.now()
     const [row] = await database.read((db) =>
@@ -36,13 +41,17 @@ export async function openDatabaseClock(database: Database, log: Log, everyMs = 
     const before = startedAtMs
     startedAtMs = row!.ms - (askedAt + answeredAt) / 2
     const aheadMs = Math.round(startedAtMs - before)
-    if (isRead && Math.abs(aheadMs) > stepMs) log.alarm({ aheadMs }, 'clock of Postgres was set')
+    if (isRead && Math.abs(aheadMs) > stepMs) {
+      steps += 1
+      log.alarm({ aheadMs }, 'clock of Postgres was set')
+    }
     isRead = true
   }
   await read().catch((error) => log.warn({ err: error }, 'database clock read failed, using local clock'))
   const loop = startLoop({ name: 'clock', everyMs, log, work: read })
   return {
     clock: () => Math.floor(startedAtMs + performance.now()),
+    steps: () => steps,
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   }
 }

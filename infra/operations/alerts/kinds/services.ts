@@ -161,7 +161,7 @@ export const services = {
     means:
       'The clock of Postgres moved by `aheadMs` against a process, or differs from the clock of the machine that runs `ops status`.',
     steps:
-      'Correct the wrong clock (NTP), or do nothing if both are right now: `select now()`. Breaks, alerts and refusals (expired quotes) since the first such line may be due to it, also those that accuse a key: act on none of them until `reconcile` has run twice with the right clock. Checkpoints, leases and checks of the time ahead are taken as unknown and done again. If every process logs it but the clock of Postgres was right, the machines stood still.',
+      'Correct the wrong clock (NTP), or do nothing if both are right now: `select now()`. Breaks, alerts and refusals (expired quotes) since the first such line may be due to it, also those that accuse a key: act on none of them until `reconcile --whole` has run with the right clock, as `operations` does by itself in its next round. Checkpoints, leases and checks of the time ahead are taken as unknown and done again. If every process logs it but the clock of Postgres was right, the machines stood still.',
     ends: 'the clocks agree again',
     access: ['host', 'ops'],
     inStatus: true,

@@ -116,3 +116,13 @@ describe('after the clock of Postgres was ahead for a moment', () => {
     expect(rows).toHaveLength(0)
   })
 })
+
+test('a whole reading finds the rows that changed while the clock of Postgres was behind', async () => {
+  await readNames(fixture.copy())
+  await insertPayment(fixture.admin, 'pay_behind')
+  await changedAgo('pay_behind', 120)
+  await readNames(fixture.copy())
+  expect(await namesOf('pay_behind')).toEqual([])
+  await readNames(fixture.copy(), true)
+  expect(await namesOf('pay_behind')).toHaveLength(1)
+})

@@ -22,16 +22,20 @@ type Source<R extends Row> = {
   readonly namesOf: (row: R) => Name[]
 }
 
-export async function readNames(context: BooksContext): Promise<void> {
+/**
+ * Reads the names of the rows that changed since the last reading or, if `whole`, of all rows: those that changed while
+ * the clock of Postgres was behind have a time before the last reading.
+ */
+export async function readNames(context: BooksContext, whole = false): Promise<void> {
   const { sql, place } = context
-  await readSource(context, {
+  await readSource(context, whole, {
     name: 'names:payments',
     next: (at, id) => sql<PaymentRow[]>`
       select id, ref_sequence as "refSequence", ${asText(sql)} as at from payments.payments
       where (changed_at, id) > (${at}::text::timestamptz, ${id}) order by changed_at, id limit ${rowsMax}`,
     namesOf: namesOfPayment,
   })
-  await readSource(context, {
+  await readSource(context, whole, {
     name: 'names:payouts',
     next: (at, id) => sql<CashoutRow[]>`
       select id, authorizer, authorization_nonce as nonce, ausd_micro as ausd, ${asText(sql)} as at
@@ -45,9 +49,9 @@ export async function readNames(context: BooksContext): Promise<void> {
 const asText = (sql: BooksContext['sql']) => sql`changed_at::text`
 
 /** Stores the names of changed rows, and reverses the postings of unexplained transfers that now have a name. */
-async function readSource<R extends Row>(context: BooksContext, source: Source<R>): Promise<void> {
+async function readSource<R extends Row>(context: BooksContext, whole: boolean, source: Source<R>): Promise<void> {
   const { sql, database } = context
-  const readTo = await database.read((db) => findReadTo(db, source.name))
+  const readTo = whole ? undefined : await database.read((db) => findReadTo(db, source.name))
   const [clock] = await sql<{ now: Date }[]>`select now() as now`
   let at = readTo ? new Date(readTo.getTime() - overlapMs).toISOString() : '-infinity'
   let id = ''
