@@ -68,6 +68,7 @@ export const paymentRules: readonly BookRule[] = [
     says: 'every effect under a ref belongs to a payment',
     graceMs: sureMs,
     remedy:
+      'if the clock of Postgres was set, run `reconcile --whole` first; ' +
       'after a restore, or the promotion of a standby that lagged, the rows are missing: restore them (runbook, "Restore"); ' +
       'otherwise stop the relayer: a lane key is compromised (runbook, "a lane key is stolen")',
     sql: () => `
