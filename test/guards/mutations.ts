@@ -213,6 +213,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a refusal proves nothing right after an attempt of unknown outcome': always,
   'of two payouts, the one that may still reach the bank decides': never,
   'a failed payout returns nothing before its reference is looked up': always,
+  'a dispute whose charge nobody has named counts for none of several': always,
   'a paid cash-out whose payout reads as failed is returned only if the list says so too': instead(
     'isListedAsFailed ?',
     'true ?',

@@ -12,9 +12,10 @@ import {
   findReportsById,
   planLook,
   planLookBy,
+  recordReport,
   type StoredReport,
 } from '../losses/refund.store'
-import { isDispute, isOpen, lookAfterNewsMs, voidId } from '../losses/report'
+import { isChargeNamed, isDispute, isOpen, isRow, lookAfterNewsMs, voidId } from '../losses/report'
 import { paymentIdIn } from '../payment'
 import { findByProviderIds, findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -43,25 +44,31 @@ export async function findDisputed(
   const payment = id ? await database.read((db) => findPayment(db, id)) : undefined
   const own = payment?.account === account ? payment : undefined
   const known = await database.read((db) => findKnownCharge(db, own, disputeId))
-  const charge = await (known ? provider.findCharge(account, known) : fetchChargeOf(context, own))
+  const charge = await (known ? provider.findCharge(account, known.charge) : fetchChargeOf(context, own))
   if (!charge) return undefined
   // guard: a dispute of a payment that is not found yet does not count against another payment
   if (known === undefined && isAnother(paymentId, charge)) return undefined
-  return { charge, isNamed: known !== undefined }
+  return { charge, isNamed: known?.isNamed ?? false }
 }
 
-/** Returns the charge against which the dispute, or a row of the list that names it, was received before. */
+/**
+ * Returns the charge against which the dispute, or a row of the list that names it, was received before. If a payment has
+ * several charges, one that nobody has named is not known.
+ */
 async function findKnownCharge(
   db: Db,
   payment: PaymentRow | undefined,
   disputeId: string,
-): Promise<string | undefined> {
+): Promise<{ charge: string; isNamed: boolean } | undefined> {
   const [known] = await findReportsById(db, [disputeId])
-  if (known) return known.providerPaymentId
+  const isNamed = known !== undefined && isChargeNamed(known)
   const charge = payment?.providerPaymentId
-  if (!payment || !charge || payment.overpaidMinor === 0n) return undefined
+  const hasSeveral = payment !== undefined && payment.overpaidMinor > 0n
+  if (known && (isNamed || !hasSeveral)) return { charge: known.providerPaymentId, isNamed }
+  if (!charge || !hasSeveral) return undefined
   const others = await findOtherReports(db, payment.id, charge)
-  return others.find(({ objectId, origin }) => origin === 'chargeback' && objectId === disputeId)?.providerPaymentId
+  const row = others.find(({ objectId, origin }) => origin === 'chargeback' && objectId === disputeId)
+  return row && { charge: row.providerPaymentId, isNamed: true }
 }
 
 /** A dispute, with its charge. */
@@ -87,8 +94,12 @@ export async function receiveDispute(
   const report = { ...disputeReport(dispute), origin: 'chargeback', currency } as const
   const owner = await matchPayment(tx, { charge: fetched.charge })
   const charges = owner ? await chargesOf(tx, owner) : []
+  const [known] = await findReportsById(tx, [id])
   const [before] = await findReportsById(tx, [id, ...charges.map((one) => doubtId(id, one))])
-  if (owner && charges.length > 1 && !isNamed && report.status !== 'dead') {
+  // guard: a dispute whose charge nobody has named counts for none of several
+  const isSure = isNamed || (known !== undefined && isChargeNamed(known) && known.providerPaymentId === charge)
+  const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, isLook }
+  if (owner && charges.length > 1 && !isSure && report.status !== 'dead') {
     const doubt = { account, objectId: id, status: 'unknown' } as const
     for (const one of charges) {
       const { evidenceDueAt } = one === charge ? report : { evidenceDueAt: null }
@@ -96,18 +107,34 @@ export async function receiveDispute(
     }
     const nextCheckAt = new Date(context.clock() + lookAfterNewsMs(doubt))
     await (isLook ? planLook : planLookBy)(tx, doubtId(id, charge), nextCheckAt)
+    // It was received before the second charge was known. From now on the doubts are looked after.
+    if (known && known.status !== 'dead') await receiveRefund(tx, context, { ...received, status: 'dead' }, fetched)
+    if (known) await planLook(tx, id, null)
     const about = { account, object: id, paymentId: owner.id }
     if (await recordAnomaly(tx, { kind: 'charge_ambiguous', ...about }))
       context.log.alarm({ disputeId: id, paymentId: owner.id }, 'dispute of one of several charges')
   } else {
-    const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, isLook }
-    await receiveRefund(tx, context, received, fetched)
+    // guard: a row that names only a dispute counts for the charge of the dispute
+    if (owner && isSure) await moveRows(tx, owner, id, charge)
+    await receiveRefund(tx, context, { ...received, objectId: isSure ? charge : null }, fetched)
     for (const one of charges) await endDoubt(tx, context, doubtId(id, one))
   }
   const about = { account, object: id, paymentId: owner?.id }
   const { refundedMinor: amountMinor } = report
   if (report.status === 'dead') await recordAnomaly(tx, { kind: 'dispute_won', ...about, currency, amountMinor })
   if (isEvidenceNews(dispute, before)) alertOfEvidence(context, dispute, about.paymentId)
+}
+
+/** Moves the rows of the list that name the dispute to its charge: our reference alone has led them to the first. */
+async function moveRows(tx: Tx, owner: PaymentRow, disputeId: string, charge: string): Promise<void> {
+  if (owner.providerPaymentId === null || owner.overpaidMinor === 0n) return
+  const reports = [
+    ...(await findReports(tx, owner.providerPaymentId)),
+    ...(await findOtherReports(tx, owner.id, owner.providerPaymentId)),
+  ]
+  for (const row of reports)
+    if (isRow(row) && row.objectId === disputeId && row.providerPaymentId !== charge)
+      await recordReport(tx, { ...row, providerPaymentId: charge })
 }
 
 /** Returns the id of the doubt about one of the charges that a dispute may be about. */
@@ -139,7 +166,9 @@ export async function nameCharge(
   const outcome = await database.transaction(async (tx) => {
     await lockPayment(tx, payment.id)
     const [known] = await findReportsById(tx, [disputeId])
-    const named = known?.providerPaymentId ?? (disputed?.isNamed ? disputed.charge.charge.paymentId : charge)
+    const isKnown = known !== undefined && isChargeNamed(known)
+    const found = disputed?.isNamed ? disputed.charge.charge.paymentId : charge
+    const named = isKnown ? known.providerPaymentId : found
     if (named !== charge) return { refused: `${disputeId} is about ${named}` }
     await receiveDispute(tx, context, { dispute, fetched, isNamed: true })
     log.info({ paymentId: payment.id, disputeId, charge, by, reason }, 'charge of a dispute named by operator')
@@ -184,7 +213,8 @@ export async function fetchDisputes(
   for (const [id, charge] of new Map(known.flatMap(disputeIn))) {
     const dispute = await provider.findDispute(account, id)
     const isIts = charge === providerPaymentId || dispute?.paymentId === null
-    if (dispute && isIts) cases.push({ dispute, isNamed: id === named || charge !== undefined })
+    const isNamed = id === named || known.some((one) => one.id === id && isDispute(one) && isChargeNamed(one))
+    if (dispute && isIts) cases.push({ dispute, isNamed })
   }
   return cases
 }

@@ -10,7 +10,7 @@ import type { Context } from '../context'
 import { bookListed, bookMatchedRow } from '../ledger/book'
 import { endDoubt, receiveDoubt } from '../losses/follow'
 import { findReportsById } from '../losses/refund.store'
-import { chargebackId, listedId, voidId } from '../losses/report'
+import { chargebackId, isChargeNamed, isDispute, listedId, voidId } from '../losses/report'
 import { isOrderedByUs, paymentIdIn } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -280,7 +280,10 @@ async function chargeOf(
 async function knownChargeOf({ database }: Context, { productId }: Listed): Promise<string | undefined> {
   if (productId === null) return undefined
   const [known] = await database.read((db) => findReportsById(db, [productId]))
-  return known?.providerPaymentId
+  if (!known || !isDispute(known) || isChargeNamed(known)) return known?.providerPaymentId
+  // Our reference alone has led the dispute to the first of several charges.
+  const payment = await database.read((db) => findPayment(db, known.paymentId))
+  return payment && payment.overpaidMinor > 0n ? undefined : known.providerPaymentId
 }
 
 /**

@@ -7,8 +7,24 @@ import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt,
 import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
 import { findChargeFacts } from '../losses/charge-facts.store'
 import { countOther, endDoubt, followReports, receiveDoubt } from '../losses/follow'
-import { findReportsById, planLook, planLookBy, recordReport, type StoredReport } from '../losses/refund.store'
-import { backOf, isRow, lookAfterLookMs, lookAfterNewsMs, type ReportOrigin, voidId } from '../losses/report'
+import {
+  findReports,
+  findReportsById,
+  planLook,
+  planLookBy,
+  recordReport,
+  type StoredReport,
+} from '../losses/refund.store'
+import {
+  backOf,
+  isChargeNamed,
+  isDispute,
+  isRow,
+  lookAfterLookMs,
+  lookAfterNewsMs,
+  type ReportOrigin,
+  voidId,
+} from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { endCancelled, expire, takeDecided, takeStep } from '../onchain/advance'
 import { awaitsRate, isUnreceived, limitedMicro, paymentIdFrom } from '../payment'
@@ -366,6 +382,14 @@ async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, cha
   await bookChange(tx, payment, after, 'paid a second time')
   const counted = await countOther(tx, context, after)
   await takeDecided(tx, context, counted, decideOverpaid(counted))
+  await doubtDisputes(tx, context, payment)
+}
+
+/** Has the disputes of the first charge asked for at once that only our reference has led to it: they may be about another. */
+async function doubtDisputes(tx: Tx, { clock }: Context, { providerPaymentId }: PaymentRow): Promise<void> {
+  if (providerPaymentId === null) return
+  for (const report of await findReports(tx, providerPaymentId))
+    if (isDispute(report) && !isChargeNamed(report)) await planLookBy(tx, report.id, new Date(clock()))
 }
 
 /** Receives the charge of a payment and its refunds as they are now. Throws if they cannot be read. */

@@ -255,6 +255,50 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect((await fixture.nameCharge('dspt_none', second)).ok!.refused).toContain('cannot be read')
   })
 
+  // guard: a dispute whose charge nobody has named counts for none of several
+  test.each([
+    ['open', false],
+    ['lost', true],
+  ])(
+    'count once if the dispute, which names neither, was %s before the second payment was known',
+    async (_, isLost) => {
+      const { id, checkouts } = await openedTwice()
+      await pay(checkouts[0]!)
+      await fixture.list()
+      await fixture.settle('credit', id)
+      const second = (await pay(checkouts[1]!)).payment_id
+      const made = await disputeUnnamed(second)
+      const lose = () => fixture.control(`disputes/${made.id}`, { status: 'LOST', names: 'payment' })
+      if (isLost) await lose()
+      await tell(made, isLost ? 'LOST' : 'ACTION_REQUIRED')
+      await fixture.becomes(id, { refundedMinor: isLost ? 50_000n : 0n })
+      expect(await isFrozen(id)).toBe(true)
+      await fixture.list()
+      await looked(async () => (await fixture.anomalies()).some((one) => one.object === made.id))
+      if (!isLost) await lose()
+      await fixture.list()
+      await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n, lostHold: 'frozen' })
+      expect((await fixture.nameCharge(made.id, second)).ok).toHaveProperty('done')
+      await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n, lostHold: null })
+      expect([await missingOf(id), await isFrozen(id)]).toEqual([0n, false])
+    },
+  )
+
+  // guard: a row that names only a dispute counts for the charge of the dispute
+  test('count once if the row of the list names only the dispute, whose payment an operator names', async () => {
+    const { id, second } = await paidTwice()
+    const made = await disputeUnnamed(second)
+    await fixture.control(`disputes/${made.id}`, { status: 'LOST', names: 'dispute' })
+    await tell(made, 'LOST')
+    await fixture.list()
+    expect((await fixture.nameCharge(made.id, second)).ok).toHaveProperty('done')
+    for (let times = 0; times < 2; times++) {
+      await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n, lostHold: null })
+      await fixture.list()
+    }
+    expect([await missingOf(id), await isFrozen(id)]).toEqual([0n, false])
+  })
+
   test('count for the second payment, to which only the row of the dispute leads', async () => {
     const { id, second } = await paidTwice()
     const { providerPaymentId } = (await fixture.row(id))!

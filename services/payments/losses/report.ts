@@ -17,7 +17,10 @@ export type Report = {
   /** Status at the provider. `succeeded` means that the money is gone, `dead` that it is not and will not be. */
   readonly status: RefundStatus
   readonly refundedMinor: bigint | null
-  /** Refund or dispute that a row of the list names; null if the row names none that can be found. */
+  /**
+   * Refund or dispute that a row of the list names; null if the row names none that can be found. Of a dispute itself, the
+   * charge that was named as its own; null if none was.
+   */
   readonly objectId: string | null
 }
 
@@ -39,6 +42,14 @@ export const isRow = ({ id }: Pick<Report, 'id'>): boolean =>
 /** Returns true for the report of a dispute itself. */
 export const isDispute = ({ id, origin }: Pick<Report, 'id' | 'origin'>): boolean =>
   origin === 'chargeback' && !isRow({ id })
+/**
+ * Returns true if the provider, a row of the list or an operator has named the charge of a dispute. Otherwise our reference
+ * alone has led to it, and may be about a second charge that is not known yet.
+ */
+export const isChargeNamed = ({
+  objectId,
+  providerPaymentId,
+}: Pick<Report, 'objectId'> & { readonly providerPaymentId: string }): boolean => objectId === providerPaymentId
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
 /** Returns true if the stored report is at least as final as `status`; see `recordReport`. */
