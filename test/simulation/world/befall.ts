@@ -135,9 +135,12 @@ function playerOf(around: Surroundings, payment: Payment, befallen: Befallen): (
   }
 }
 
-/** Has an object name its payment if only an operator could tell it from another of the same checkout. */
+/**
+ * Has an object name its payment if only an operator could tell it from another of the same checkout. A dispute itself need
+ * not: operators or the chargeback that follows name its payment.
+ */
 function named(around: Surroundings, payment: Payment, body: JsonObject, event: OutsideEvent): JsonObject {
-  if (!isOneOfTwo(around, payment)) return body
+  if (!isOneOfTwo(around, payment) || ('open' in event && event.open === 'dispute')) return body
   if ('move' in event) return { ...body, names: 'payment' }
   return 'open' in event ? { ...body, names: 'payment', nameless: false } : body
 }

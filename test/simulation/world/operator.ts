@@ -1,4 +1,6 @@
+import type { Refund } from '#infra/sandbox/records'
 import {
+  DisputeCharge,
   LossGivenBack,
   RefundGiveUp,
   ReviewResolve,
@@ -11,12 +13,14 @@ import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
 import type { Question } from '#shared/messages/topic'
 import type { Reversal, WalletRow } from '../../../services/payments/losses/refund.store'
 import { sumMissing } from '../../../services/payments/losses/reversal'
+import { isOrderedByUs } from '../../../services/payments/payment'
 import type { PaymentRow } from '../../../services/payments/payment.table'
 import { unpaidStates } from '../../../services/payouts/cashout'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { chance, oneOf, pick } from './choices'
 import { askOne, type Copy, type Surroundings } from './services'
 
+const isOrdered = ({ referenceId, status }: Refund): boolean => isOrderedByUs(referenceId) && status === 'SUCCEEDED'
 /** Most time in ms between two looks of the operators at what is in review. */
 const lookMs = 6_000
 const decisions = ['refund', 'refund', 'credit', 'accept'] as const
@@ -28,13 +32,12 @@ const sights = {
 const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: Reversal) => clearedAt === null && madeGoodMicro < lostMicro
 
 /**
- * Starts operators who decide about payments in review, open refunds, credited top-ups, frozen wallets and cash-outs, at any
- * moment and in any order. Some decide
- * at once about the same one, and some send a command again. Many payments wait until the faults are over, and some are never
- * decided.
+ * Starts operators who decide about payments in review, open refunds, credited top-ups, frozen wallets, the charges of disputes
+ * and cash-outs, at any moment and in any order. Some decide at once about the same one, and some send a command again. Many
+ * payments wait until the faults are over, and some are never decided. Refunds that they ordered may bounce.
  */
 export function startOperators(around: Surroundings, copiesOf: (service: string) => readonly Copy[]): void {
-  const { world } = around
+  const { world, provider } = around
   const { choices } = world
   let commands = 0
 
@@ -99,6 +102,22 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
     }
     if (state === 'credited' && kind === 'topup' && chance(choices, 2)) refund(payment)
   }
+  /** Names the charges of disputes that may be about several. */
+  const nameCharges = () => {
+    for (const { id, paymentId: charge, status } of provider.book.all('disputes')) {
+      const doubts = world.rows.refunds.by('charge', charge).filter(({ objectId, origin }) => {
+        return objectId === id && origin === 'void'
+      })
+      if (doubts.some((one) => one.status !== 'dead') && status !== 'WON' && chance(choices, 200))
+        order(DisputeCharge, { disputeId: id, charge }, 'an operator named the charge of a dispute')
+    }
+  }
+  /** Has the payer's bank send back a refund that an operator ordered. */
+  const bounce = ({ id }: Refund) => {
+    world.saw('a refund that an operator ordered bounced')
+    world.tell(`the provider: refunds/${id}/fail`)
+    provider.control(`refunds/${id}/fail`)
+  }
   const look = () => {
     const { payments, cashouts, refundOrders, wallets } = world.rows
     for (const cashout of [...cashouts.values()]) if (unpaidStates.has(cashout.state)) decideCashout(cashout)
@@ -109,6 +128,8 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
       if (state === 'open' && chance(choices, 100))
         order(RefundGiveUp, { paymentId, reference }, 'an operator gave a refund up')
     for (const wallet of [...wallets.values()]) if (chance(choices, 30)) decideWallet(wallet)
+    nameCharges()
+    for (const one of provider.book.all('refunds')) if (isOrdered(one) && chance(choices, 20)) bounce(one)
   }
   look()
 }
