@@ -15,7 +15,9 @@ export function traceText({ id, items, entries, unseen }: Trace): string {
 
 /** Returns the heading for an unknown id. Events can exist without an item of ours. */
 const unknownText = (id: string, isSeen: boolean) =>
-  isSeen ? `no item has the id ${id}; related events:` : `nothing found for ${id}`
+  isSeen
+    ? `no item has the id ${id}; related events:`
+    : `nothing found for ${id}; \`find\` searches by amount, time, receipt or bank account`
 
 function itemLines({ kind, id, wallet, state, reason, facts }: TracedItem): string[] {
   const head = `${kind} ${id}  ${state}${reason ? ` (${reason})` : ''}`

@@ -93,6 +93,11 @@ test('an operator cannot decide about a payment that is not in review', async ()
   const id = await topup('QRIS')
   await fixture.becomes(id, { state: 'paid' })
   expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(`${id} is paid, not in review`)
+  await fixture.settle('credit', id)
+  await fixture.becomes(id, { state: 'credited' })
+  expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(
+    `${id} is credited, not in review: topups show says how it can be given back`,
+  )
   const nobody = (await fixture.resolve('pay_none', 'accept')).ok!
   expect(nobody.refused).toBe('there is no payment pay_none')
 })

@@ -62,8 +62,14 @@ async function resolve(context: Context, asked: ResolveRequest): Promise<Decisio
 }
 
 /** Returns the outcome of a repeated command, which counts as done if the decision was the same. */
-function repeated({ id, state }: PaymentRow, last: ResolutionRow | undefined, asked: ResolveRequest): DecisionOutcome {
-  if (!last) return { refused: `${id} is ${state}, not in review` }
+function repeated(
+  { id, kind, state }: PaymentRow,
+  last: ResolutionRow | undefined,
+  asked: ResolveRequest,
+): DecisionOutcome {
+  const isGiven = kind === 'topup' && (state === 'held' || state === 'credited')
+  const hint = isGiven ? ': topups show says how it can be given back' : ''
+  if (!last) return { refused: `${id} is ${state}, not in review${hint}` }
   const { resolution, decidedBy, decidedAt, reason } = last
   const earlier = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); the payment is now ${state}`
   return resolution === asked.resolution ? { done: earlier } : { refused: earlier }
