@@ -2,6 +2,7 @@ import { and, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import { handler } from '#platform/bus/serve'
 import type { Database } from '#platform/db/open'
 import { refOf } from '#shared/chain/ref'
+import { bookedAgain } from '#shared/ledger/corrections'
 import {
   PaymentsStatement,
   type StatementChange,
@@ -33,6 +34,8 @@ export const answerStatement = ({ database }: Pick<Context, 'database'>) =>
 function findBooked(database: Database, { wallet, from, to }: Period) {
   const { account, amount, bookedAt } = journal
   const isWithin = sql`${bookedAt} >= ${from}::timestamptz`
+  // A correction of the books that moves nothing is no step of its payment.
+  const isCorrection = sql`(${journal.reverses} is not null or ${journal.event} = ${bookedAgain})`
   const sum = (when: typeof isWithin) =>
     sql<string>`coalesce(sum(-${amount}) filter (where ${account} = 'promises' and ${when}), 0)::text`
   const { id, kind, pair, fiatMinor, feeMinor, refundedMinor, ausdMicro, refSequence } = payments
@@ -47,7 +50,9 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
         refundedMinor,
         ausdMicro,
         refSequence,
-        at: sql<string | null>`max(${bookedAt}) filter (where ${isWithin})`,
+        at: sql<string | null>`case when ${sum(isWithin)} = '0'
+          then max(${bookedAt}) filter (where ${isWithin} and not ${isCorrection})
+          else max(${bookedAt}) filter (where ${isWithin}) end`,
         opening: sum(sql`not ${isWithin}`),
         moved: sum(isWithin),
       })
