@@ -145,12 +145,13 @@ const findPayments = (sql: Sql, criteria: ItemCriteria, max: number) => sql<List
  * A payment has the receipt of its charge, and those of further charges that paid it. Spaces, case and leading zeros do not
  * count, because apps print receipts in groups, and spreadsheets take the zeros of numbers away.
  */
-const hasReceipt = (sql: Sql, receipt: string): Fragment => sql`${comparable(sql, sql`${receipt}`)} in (
-  select ${comparable(sql, sql`payments.bank_receipt`)} union all
-  select ${comparable(sql, sql`a.bank_receipt`)} from payments.anomalies a where a.payment_id = payments.id)`
+const hasReceipt = (sql: Sql, receipt: string): Fragment => {
+  const isIt = (column: Fragment) => sql`${comparable(sql, column)} = ${comparable(sql, sql`${receipt}::text`)}`
+  return sql`(${isIt(sql`bank_receipt`)} or id in (
+    select payment_id from payments.anomalies where ${isIt(sql`bank_receipt`)}))`
+}
 
-const comparable = (sql: Sql, receipt: Fragment): Fragment =>
-  sql`ltrim(upper(regexp_replace(${receipt}, '\\s', '', 'g')), '0')`
+const comparable = (sql: Sql, receipt: Fragment): Fragment => sql`ltrim(upper(replace(${receipt}, ' ', '')), '0')`
 
 const findCashouts = (sql: Sql, criteria: ItemCriteria, max: number) => sql<ListedItem[]>`
   select 'cashout' as kind, id, wallet, state, reason, created_at as "createdAt", updated_at as "updatedAt",

@@ -29,6 +29,10 @@ test('spaces around what was pasted are no part of it', () => {
   expect(search).toMatchObject({ wallet, state: 'taken', channel: 'qris', digits: '7890', from: '2026-11-24' })
 })
 
+test('a receipt is found without the spaces of any kind that an app prints in it', () => {
+  expect(criteriaOf({ receipt: '5218\u00a00214 1667' }, now).receipt).toBe('521802141667')
+})
+
 test.each([
   ['2026-11-24', '2026-11-23T17:00:00.000Z'],
   ['2026-11-24T02:00Z', '2026-11-24T02:00:00.000Z'],

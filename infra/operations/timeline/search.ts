@@ -149,7 +149,7 @@ export function criteriaOf(search: Search, now: Date): ItemCriteria {
     state: stateOf(search),
     channel: search.channel?.toUpperCase(),
     amount: amountOf(search),
-    receipt: search.receipt,
+    receipt: search.receipt?.replaceAll(/\s/g, ''),
     digits: search.digits,
   }
   const wallet = search.wallet?.toLowerCase()
