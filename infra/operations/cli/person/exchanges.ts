@@ -70,7 +70,9 @@ export const exchanges = reading({
     return walletFault(words)
   },
   read: async ({ words: [wallet = ''], options }, { sql }): Promise<CommandResult> => {
-    const found = await readExchanges(sql, wallet.toLowerCase(), String(options.year))
+    const year = String(options.year)
+    const found = await readExchanges(sql, wallet.toLowerCase(), year)
+    if (!found) return { text: `${year} has not begun`, data: { wallet, year }, ok: false }
     const rows = exchangeRows(found)
     const text = options.csv ? recordsCsv(exchangeColumns, rows) : exchangesText(found, rows)
     return { text, data: { wallet, year: found.year, status: found.status, exchanges: rows }, ok: true }
@@ -83,9 +85,9 @@ type Found = Omit<Booked, Amounts> & Record<Amounts, string>
 
 /**
  * Reads the exchanges of a wallet from the journals, which are only appended to. A year is that of the country of the
- * money, and its file never changes once it is over.
+ * money, and its file never changes once it is over. Returns undefined if the year has not begun in any country.
  */
-export async function readExchanges(sql: Sql, wallet: string, year: string): Promise<Year> {
+export async function readExchanges(sql: Sql, wallet: string, year: string): Promise<Year | undefined> {
   const begin = (currency: Fiat, of: number) =>
     new Date(namedDayStartMs(countryBy('currency', currency).pair, `${of}-01-01`)!)
   const next = Number(year) + 1
@@ -97,9 +99,12 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
   const isOfYear = spans
     .map(({ currency, from, to }) => sql`currency = ${currency} and at >= ${from} and at < ${to}`)
     .reduce((either, one) => sql`${either} or ${one}`)
+  const begins = new Date(Math.min(...spans.map(({ from }) => from.getTime())))
   const ends = new Date(Math.max(...spans.map(({ to }) => to.getTime())))
   return await sql.begin('isolation level repeatable read', async (tx) => {
-    const [clock] = await tx<{ final: boolean }[]>`select ${ends} <= now() - ${tx.unsafe(commitsWithin)} as final`
+    const [clock] = await tx<{ begun: boolean; final: boolean }[]>`
+      select ${begins} <= now() as begun, ${ends} <= now() - ${tx.unsafe(commitsWithin)} as final`
+    if (!clock!.begun) return undefined
     const found = await tx<Found[]>`
       select * from (
         select min(j.booked_at) as at, p.kind, p.id as item, split_part(j.event, ':', 1) as event, p.currency,
