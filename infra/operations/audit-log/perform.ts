@@ -57,7 +57,7 @@ export async function perform(
   if (proposal?.isOpen) return { id: recorded.id, awaited: waitsText(proposal) }
   const outcome = await ask(recorded.id).catch((cause: unknown): Awaited => {
     if (cause instanceof Proposed) return { awaited: cause.message }
-    throw new Error(unansweredText(command, cause), { cause })
+    throw new Error(unansweredText(command, cause, recorded.isNew), { cause })
   })
   if ('awaited' in outcome) return { id: recorded.id, ...outcome }
   const reply =
@@ -68,10 +68,11 @@ export async function perform(
 
 const again = 'Run the same command again: it takes effect once and reports the outcome'
 
-const unansweredText = ({ verb, target }: AuditedCommand, error: unknown): string =>
-  error instanceof Unavailable
-    ? `${verb} ${target}: the service could not be reached, nothing was done. ${again}`
-    : `${verb} ${target}: no response, outcome unknown. ${again}`
+function unansweredText({ verb, target }: AuditedCommand, error: unknown, isFirst: boolean): string {
+  if (!(error instanceof Unavailable)) return `${verb} ${target}: no response, outcome unknown. ${again}`
+  const effect = isFirst ? 'nothing was done' : 'an earlier request may have taken effect'
+  return `${verb} ${target}: the service could not be reached, ${effect}. ${again}`
+}
 
 export type CommandQuestion = Question<TSchema, typeof CommandOutcome>
 
@@ -86,21 +87,29 @@ export const askOutcome = <Q extends CommandQuestion>(
     return 'refused' in answer ? { refused: refusals[answer.refused].text.en } : answer.ok
   })
 
-type RecordedCommand = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }
+type RecordedCommand = {
+  id: string
+  askedBy: string
+  askedAt: Date
+  reason: string
+  said: string | null
+  /** True if it was never sent before. */
+  isNew: boolean
+}
 
 /** Records the command unless it exists. Returns its first request, with the outcome if it is done. */
 async function record(sql: Sql, command: AuditedCommand): Promise<RecordedCommand> {
   const { verb, target, cause, reason, by } = command
-  await sql`
+  const inserted = await sql`
     insert into ops.commands (verb, target, cause, reason, asked_by)
-    values (${verb}, ${target}, ${cause}, ${reason}, ${by}) on conflict do nothing`
-  return (await find(sql, command))!
+    values (${verb}, ${target}, ${cause}, ${reason}, ${by}) on conflict do nothing returning id`
+  return { ...(await find(sql, command))!, isNew: inserted.length > 0 }
 }
 
 async function find(sql: Sql, { verb, target, cause }: AuditedCommand): Promise<RecordedCommand | undefined> {
   const [recorded] = await sql<RecordedCommand[]>`
     select d.id, coalesce(o.asked_by, d.asked_by) as "askedBy", coalesce(o.recorded_at, d.asked_at) as "askedAt",
-      coalesce(o.reason, d.reason) as reason, o.said
+      coalesce(o.reason, d.reason) as reason, o.said, false as "isNew"
     from ops.commands d left join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
     where d.verb = ${verb} and d.target = ${target} and d.cause = ${cause}`
   return recorded
