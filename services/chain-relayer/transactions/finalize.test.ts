@@ -205,13 +205,15 @@ describe('the finality of a transaction', () => {
     await relayOnce(context)
     expect(context.raised).toEqual([])
     const later = { ...context, clock: () => Date.now() + 61_000 }
+    // On a slow machine, the head of the chain may seem to stand still, too.
+    const alerts = () => context.raised.filter(({ msg }) => msg === 'nonce used but no receipt found')
     await until(async () => {
       await relayOnce(later)
-      return context.raised.length > 0
+      return alerts().length > 0
     }, 'the alert')
     const { state, lane, nonce } = await fixture.operationOf(task!)
     expect(state).toBe('assigned')
-    expect(context.raised).toMatchObject([{ msg: 'nonce used but no receipt found', lane, nonce }])
+    expect(alerts()).toMatchObject([{ lane, nonce }])
     fixture.endpoint.intercept = undefined
     const now = listening(await fixture.begin())
     expect((await fixture.finish(now, task!)).state).toBe('settled')
