@@ -130,18 +130,20 @@ describe('a secret quoted by an error', () => {
   })
 })
 
-test('work goes on while a full disk takes no log line, and no line is kept beyond a limit', async () => {
+test('work goes on while a full disk takes no log line; no line is kept beyond a limit, and failed writes are counted', async () => {
   const work = `
     import { openLog } from '#platform/log'
+    import { registry } from '#platform/metrics/measures'
     const log = openLog('gateway', 'info')
     const line = 'x'.repeat(1_000)
     for (let done = 0; done < 20_000; done++) log.info(line)
-    console.error(process.memoryUsage.rss() < 150_000_000 ? 'all done' : 'too much memory')`
+    const [{ value }] = (await registry.getSingleMetric('ausd_log_writes_failed_total').get()).values
+    console.error(process.memoryUsage.rss() < 150_000_000 ? 'all done' : 'too much memory', value > 0)`
   const child = Bun.spawn([process.execPath, '-e', work], {
     cwd: import.meta.dir,
     stdout: Bun.file('/dev/full'),
     stderr: 'pipe',
   })
-  expect(await new Response(child.stderr).text()).toBe('all done\n')
+  expect(await new Response(child.stderr).text()).toBe('all done true\n')
   expect(await child.exited).toBe(0)
 })

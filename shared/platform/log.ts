@@ -3,6 +3,7 @@ import pino from 'pino'
 import type { AlarmLine } from '#platform/alarm-lines'
 import type { Clock } from '#platform/clock'
 import { isSuppressed } from '#platform/error-suppression'
+import { counter } from '#platform/metrics/measures'
 import { fieldRemover, redactorOf } from '#platform/redaction'
 import { requestId } from '#platform/request-id'
 import { traceId } from '#platform/tracing/spans'
@@ -43,10 +44,16 @@ const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
 /** Characters that wait for a disk that takes none; later lines are dropped. */
 const unwrittenMax = 1_000_000
 
+const failedWrites = counter({
+  what: 'log_writes_failed',
+  help: 'Writes of log lines that the output refused, as a full disk does.',
+  labels: {},
+})
+
 /** Opens the standard output. A failed write throws nothing: its lines wait for the next one, because work is not to end for its log. */
 function openStdout(): pino.DestinationStream {
   const stdout = pino.destination({ fd: 1, sync: true, maxLength: unwrittenMax })
-  stdout.on('error', () => {})
+  stdout.on('error', () => failedWrites({}))
   return stdout
 }
 

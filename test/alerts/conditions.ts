@@ -1,3 +1,5 @@
+import { renameSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { connect } from 'nats'
 import postgres from 'postgres'
 import { type Address, createTestClient, type Hex, http, parseEther } from 'viem'
@@ -128,6 +130,28 @@ export const conditions: readonly Condition[] = [
     cause: 'NATS is down',
     alerts: ['ServicesUnreachable'],
     begin: (scene) => stop(scene, 'nats-server'),
+  },
+  {
+    cause: 'the disk of a log is full',
+    alerts: ['LogNotWritten'],
+    begin: async ({ stack, person }) => {
+      const logged = stack.process('payments')
+      const file = join(stack.dir, 'logs/payments.log')
+      const restartWith = async (change: () => void) => {
+        await logged.stop()
+        change()
+        logged.start()
+      }
+      await restartWith(() => {
+        renameSync(file, `${file}.kept`)
+        symlinkSync('/dev/full', file)
+      })
+      const calm = repeat(() => openCheckout(person), 2_000)
+      return async () => {
+        calm()
+        await restartWith(() => renameSync(`${file}.kept`, file))
+      }
+    },
   },
   {
     cause: 'a table of payments is locked',

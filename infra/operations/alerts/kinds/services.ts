@@ -76,6 +76,23 @@ export const services = {
       quiet: { 'ausd_figures_up{service="payments"}': '1' },
     },
   },
+  LogNotWritten: {
+    severity: 'page',
+    means:
+      'Its output takes no log line, as on a full disk. The work goes on, but alerts that only a log line raises do not arrive.',
+    steps:
+      'Free space on the disk of the logs (`df -h` on the host). Up to a megabyte of lines of each process waits and is written then; later ones are lost. So look at what `ops status` and the books say since then.',
+    command: 'ops status',
+    ends: 'log lines are written again',
+    access: ['host', 'ops'],
+    rule: {
+      summary: '{{ $labels.service }} cannot write its log',
+      expr: 'increase(ausd_log_writes_failed_total[2m]) > 0',
+      for: '1m',
+      fires: { 'ausd_log_writes_failed_total{service="payments"}': '0+10' },
+      quiet: { 'ausd_log_writes_failed_total{service="payments"}': '10' },
+    },
+  },
   RequestsFail: {
     severity: 'page',
     means: 'Users get internal errors; 503 means a dependency is down.',
