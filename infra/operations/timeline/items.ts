@@ -48,7 +48,7 @@ export const whens = ['created', 'ended', 'affected'] as const
  */
 export type Period = { readonly when: (typeof whens)[number]; readonly from: Date; readonly to: Date }
 
-/** Limits of a list of items. It has a period unless it is of one wallet, because the tables grow. */
+/** Limits of a list of items. It has a period unless it is of one wallet or receipt, because the tables grow. */
 export type ItemCriteria = {
   readonly kind?: ItemKind | undefined
   readonly state?: string | undefined
@@ -59,10 +59,9 @@ export type ItemCriteria = {
   readonly receipt?: string | undefined
   /** Last digits of the bank account of a cash-out. */
   readonly digits?: string | undefined
-} & (
-  | { readonly wallet: string; readonly period?: Period | undefined }
-  | { readonly wallet?: undefined; readonly period: Period }
-)
+  readonly wallet?: string | undefined
+  readonly period?: Period | undefined
+}
 
 /** A list of items, newest first, and why it may not have all of them. */
 export type ItemList = { readonly items: readonly ListedItem[]; readonly lacks: readonly string[] }
@@ -160,7 +159,7 @@ const findCashouts = (sql: Sql, criteria: ItemCriteria, max: number) => sql<List
 
 /** Finds the channels of the payments and cash-outs of a wallet or a period. */
 export async function findChannels(sql: Sql, { wallet, period }: ItemCriteria): Promise<string[]> {
-  const scope = { wallet, period } as ItemCriteria
+  const scope: ItemCriteria = { wallet, period }
   const found = await sql<{ channel: string }[]>`
     select distinct channel from payments.payments where channel is not null and ${meets(sql, scope, paymentColumns(sql))}
     union select channel_code from payouts.payouts where ${meets(sql, scope, cashoutColumns(sql))}`

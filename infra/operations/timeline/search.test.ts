@@ -29,8 +29,10 @@ test('spaces around what was pasted are no part of it', () => {
   expect(search).toMatchObject({ wallet, state: 'taken', channel: 'qris', digits: '7890', from: '2026-11-24' })
 })
 
-test('a receipt is found without the spaces of any kind that an app prints in it', () => {
+test('a receipt is found without the spaces of any kind that an app prints in it, at any time unless a period is given', () => {
   expect(criteriaOf({ receipt: '5218\u00a00214 1667' }, now).receipt).toBe('521802141667')
+  expect(criteriaOf({ receipt: '521802141667' }, now).period).toBeUndefined()
+  expect(criteriaOf({ receipt: '521802141667', from: '2026-11-24' }, now).period).toBeDefined()
 })
 
 test.each([

@@ -141,7 +141,10 @@ export function faultInSearch(search: Search, nameOf: NameOf, now: Date): string
   return stateFault(search)
 }
 
-/** Returns the criteria of a search without a fault. The period ends now, unless it is given. */
+/**
+ * Returns the criteria of a search without a fault. The period ends now, unless it is given; a wallet and a receipt are
+ * searched at any time without one.
+ */
 export function criteriaOf(search: Search, now: Date): ItemCriteria {
   const { from, to, when } = search
   const shared = {
@@ -154,8 +157,9 @@ export function criteriaOf(search: Search, now: Date): ItemCriteria {
   }
   const wallet = search.wallet?.toLowerCase()
   const isTimeless = [from, to, when].every((one) => one === undefined)
-  if (wallet !== undefined) return { ...shared, wallet, period: isTimeless ? undefined : periodOf(search, now) }
-  return { ...shared, period: periodOf(search, now) }
+  const isFew = wallet !== undefined || search.receipt !== undefined
+  const period = isTimeless && isFew ? undefined : periodOf(search, now)
+  return { ...shared, wallet, period }
 }
 
 function periodOf({ from, to, when = 'created' }: Search, now: Date): Period {
