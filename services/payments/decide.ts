@@ -288,6 +288,8 @@ function decideHealed(payment: PaymentFacts): Step {
   if ((state !== 'review' && !isTopupAgain) || reason !== 'refunded_after_credit' || !wasCredited(payment))
     return { stay: true }
   if (overpaidMinor > 0n) return { stay: true }
+  // A refund that we ordered took it all, and a doubt about the same money is over.
+  if (remainderFloor(payment) === 0n) return state === 'review' ? { next: 'accepted', reason } : { stay: true }
   return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }
 }
 

@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/open'
 import { raiseAlert } from '../alert'
 import type { Context } from '../context'
-import { decideOverpaid, decideRefunded, waiverOf } from '../decide'
+import { decideOverpaid, decideRefunded, lostMicro, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
 import { takeDecided } from '../onchain/advance'
 import { mayBeOnHold } from '../payment'
@@ -87,7 +87,7 @@ export async function followReports(tx: Tx, context: Context, id: string, change
   const kept = await freezeFirst(tx, context, before, { read, change })
   // Both charges are counted, because the report may have named the other charge before.
   const counted = await countOthers(tx, context, kept, read)
-  const payment = await followOwn(tx, context, counted, reportedIn(counted, read), change)
+  const payment = await followOwn(tx, context, counted, read, change)
   await followStance(tx, context, payment, stanceOf(payment, reportedIn(payment, read)))
   await followRestart(tx, context, kept, payment)
 }
@@ -187,33 +187,46 @@ export const restIn = (
 export const reportedOf = async (tx: Tx, payment: PaymentRow): Promise<Known> =>
   reportedIn(payment, await readReports(tx, payment))
 
+/**
+ * Returns by how much a change of the reports raises what went back by refunds that we ordered alone: a void or a dispute of
+ * the same money may have counted before it, or may end after it.
+ */
+function orderedMore(payment: PaymentRow, read: ReadReports, change: ReportChange): bigint {
+  const orderedIn = ({ reports, seconds }: ReadReports) => {
+    const others = reports.filter(({ origin }) => origin !== 'ordered')
+    return (
+      reportedIn(payment, { reports, seconds }).goneMinor - reportedIn(payment, { reports: others, seconds }).goneMinor
+    )
+  }
+  return orderedIn(read) - orderedIn(undone(read, change))
+}
+
 /** Returns the updated row. */
 async function followOwn(
   tx: Tx,
   context: Context,
   payment: PaymentRow,
-  { goneMinor: refundedMinor, isOpen }: Known,
+  read: ReadReports,
   change: ReportChange | undefined,
 ): Promise<PaymentRow> {
   const { id } = payment
-  const origin = change?.origin
+  const { goneMinor: refundedMinor, isOpen } = reportedIn(payment, read)
   const isInDoubt = isOpen || refundedMinor !== payment.refundedMinor
   // A clean refund check covers only the reports that existed at the time.
   // guard: a hold is checked as soon as a report puts its money in doubt
   if (isInDoubt && mayBeOnHold(payment) && (payment.refundsCheckedAt || payment.state === 'paid' || change))
     await recordPayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
-  if (refundedMinor === payment.refundedMinor) return payment
-  const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
-  const set = { refundedMinor, ...waived }
+  const orderedMinor = change ? orderedMore(payment, read, change) : 0n
+  if (refundedMinor === payment.refundedMinor && orderedMinor === 0n) return payment
+  const byOthers = { ...payment, refundedMinor: refundedMinor - orderedMinor }
+  const set = { refundedMinor, ...(orderedMinor === 0n ? {} : waiverOf(byOthers, refundedMinor)) }
   await recordPayment(tx, id, set)
-  const fields = { paymentId: id, state: payment.state, origin, refundedMinor: `${refundedMinor}` }
+  const fields = { paymentId: id, state: payment.state, origin: change?.origin, refundedMinor: `${refundedMinor}` }
   context.log.info(fields, 'refunded amount changed')
   const after = { ...payment, ...set }
   await bookChange(tx, payment, after, 'refund counted')
-  if (refundedMinor < payment.refundedMinor) {
-    context.log.alarm(fields, 'refund or dispute undone, money is ours again')
-    await shrinkReversal(tx, context, after)
-  }
+  if (refundedMinor < payment.refundedMinor) context.log.alarm(fields, 'refund or dispute undone, money is ours again')
+  if (lostMicro(after) < lostMicro(payment)) await shrinkReversal(tx, context, after)
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment already in review may have lost more than before.
   if (!moved) await recordReversal(tx, context, after)

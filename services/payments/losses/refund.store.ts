@@ -117,14 +117,12 @@ export async function leaseLooks(
   return tx.update(refunds).set({ nextCheckAt: retryAt }).where(isOneOf(refunds.id, ids)).returning()
 }
 
-/** Ends the report that a charge is void. Returns undefined if there is none. */
+/** Ends the report that a charge is void. Returns it as it was, or undefined if there is none. */
 export async function endVoid(tx: Tx, id: string): Promise<StoredReport | undefined> {
-  const rows = await tx
-    .update(refunds)
-    .set({ status: 'dead', nextCheckAt: null, updatedAt: sql`now()` })
-    .where(and(eq(refunds.id, id), ne(refunds.status, 'dead')))
-    .returning()
-  return rows[0]
+  const isLive = and(eq(refunds.id, id), ne(refunds.status, 'dead'))
+  const [before] = await tx.select().from(refunds).where(isLive)
+  if (before) await tx.update(refunds).set({ status: 'dead', nextCheckAt: null, updatedAt: sql`now()` }).where(isLive)
+  return before
 }
 
 export const findReports = (db: Db, providerPaymentId: string): Promise<StoredReport[]> =>

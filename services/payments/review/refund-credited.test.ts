@@ -76,6 +76,47 @@ describe('a credited top-up whose AUSD came back', () => {
     expect((await fixture.refundTopup(id, givenMicro)).ok).toHaveProperty('done')
   })
 
+  test('owes nothing for its refund if its charge read as failed before the refund is known, also if the refund comes back', async () => {
+    const id = await credited()
+    await fixture.refundTopup(id, givenMicro)
+    await fixture.recheck()
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    await fixture.control(`payments/${id}/tell`, { status: 'FAILED' })
+    const { providerPaymentId } = (await fixture.row(id))!
+    const data = { payment_id: providerPaymentId, reference_id: id }
+    const body = JSON.stringify({ event: 'payment.failure', data })
+    expect(await fixture.deliver('ID', body, crypto.randomUUID())).toBe('done')
+    await fixture.control(`payments/${id}/tell`, {})
+    await fixture.control('faults', {})
+    await succeed(id)
+    await fixture.becomes(id, { state: 'accepted', reason: 'refunded_after_credit', writtenOffMicro: givenMicro })
+    expect([await frozen(id), await booked(id)]).toMatchObject([false, given])
+    const [made] = await atProvider(id)
+    await fixture.control(`refunds/${made!.id}/fail`)
+    await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n, writtenOffMicro: 0n })
+    expect(await booked(id)).not.toHaveProperty('waived AUSD')
+  })
+
+  test('owes nothing for its refund that becomes known while its charge reads as voided', async () => {
+    const id = await credited()
+    await fixture.refundTopup(id, givenMicro)
+    await fixture.recheck()
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    await fixture.control(`payments/${id}/tell`, { listed: 'VOIDED' })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 50_000n })
+    expect(await frozen(id)).toBe(true)
+    await succeed(id)
+    fixture.time.aheadMs += 10_000
+    await fixture.recheck(700_000)
+    await fixture.control(`payments/${id}/tell`, {})
+    await fixture.control('faults', {})
+    fixture.time.aheadMs += 10_000
+    await fixture.list()
+    await fixture.becomes(id, { state: 'accepted', refundedMinor: 50_000n, writtenOffMicro: givenMicro })
+    expect([await frozen(id), await booked(id)]).toMatchObject([false, given])
+  })
+
   test('security: freezes its wallet if a dispute takes the money as well', async () => {
     const id = await credited()
     await fixture.refundTopup(id, givenMicro)

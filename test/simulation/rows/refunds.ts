@@ -76,7 +76,8 @@ export const endVoid: StandIn<Refunds['endVoid']> = async (tx, id) => {
   const { refunds } = rowsOf(tx)
   const known = refunds.get(id)
   if (!known || known.status === 'dead') return undefined
-  return refunds.set(id, { ...known, status: 'dead', nextCheckAt: null })
+  refunds.set(id, { ...known, status: 'dead', nextCheckAt: null })
+  return known
 }
 
 const reportsOf = (rows: Rows, providerPaymentId: string): StoredReport[] => [
