@@ -6,6 +6,8 @@ import { dayOf } from '../../../services/pricing/rate'
 import { NotHere, type Step } from '../step'
 import type { RateWeather } from './rate-world'
 
+const dayMs = 86_400_000
+
 export type RateBench = {
   readonly source: RateSource
   readonly guards: Guards
@@ -56,7 +58,10 @@ export const rateSteps = (bench: RateBench): Step[] =>
       see: () =>
         inWeather(bench, 'yesterday', async () => {
           const { asOfMs } = await bench.source.ask(pair)
-          return dayOf(asOfMs) === bankDay(1) ? 'of yesterday' : `of ${dayOf(asOfMs)}`
+          // A ticker names the moment of its price, and a bank the day.
+          const isTicker = bench.source.name === 'indodax'
+          const day = isTicker ? dayOf(Date.now() - dayMs) : bankDay(1)
+          return dayOf(asOfMs) === day ? 'of yesterday' : `of ${dayOf(asOfMs)}`
         }),
     },
   ])
