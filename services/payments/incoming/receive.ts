@@ -485,8 +485,11 @@ export async function receiveRefund(
   if (refund.status === 'unknown') await raiseAlert(tx, context, 'status_unknown', { ...about, paymentId })
   if (refundedMinor === null && refund.status !== 'dead')
     await raiseAlert(tx, context, 'amount_unknown', { ...about, paymentId })
+  // A charge that counts already may be in doubt, which ends once it is received; the refund must be counted as what it is.
+  const isCounted = locked?.providerPaymentId === charge.paymentId
+  if (isCounted) await followReports(tx, context, paymentId, change)
   await receiveCharge(tx, context, fetched)
-  await followReports(tx, context, paymentId, change)
+  if (!isCounted) await followReports(tx, context, paymentId, change)
   // It could not be fetched before, so that all of the money was in doubt.
   await endDoubt(tx, context, voidId(refund.refundId))
   if (locked?.state === 'refunding') await endRefunding(tx, context, paymentId)

@@ -91,6 +91,7 @@ describe('a credited top-up whose AUSD came back', () => {
     await succeed(id)
     await fixture.becomes(id, { state: 'accepted', reason: 'refunded_after_credit', writtenOffMicro: givenMicro })
     expect([await frozen(id), await booked(id)]).toMatchObject([false, given])
+    expect(fixture.alarmsOf(id)).not.toContain('payment reversed after hold, wallet frozen')
     const [made] = await atProvider(id)
     await fixture.control(`refunds/${made!.id}/fail`)
     await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n, writtenOffMicro: 0n })
