@@ -281,20 +281,17 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
  * again.
  */
 function decideHealed(payment: PaymentFacts): Step {
-  const { state, reason, kind, overpaidMinor } = payment
-  if (state === 'review' && reason === 'refund_undone' && overpaidMinor === 0n && gaveItsWorth(payment))
-    return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refunded_in_part' }
-  const isTopupAgain = state === 'accepted' && kind === 'topup' && remainderFloor(payment) > 0n
-  if ((state !== 'review' && !isTopupAgain) || reason !== 'refunded_after_credit' || !wasCredited(payment))
-    return { stay: true }
-  if (overpaidMinor > 0n) return { stay: true }
+  const { state, reason, kind, overpaidMinor, onchainMicro, recoveredMicro } = payment
+  if (overpaidMinor > 0n || !wasCredited(payment)) return { stay: true }
+  const leftMicro = remainderFloor(payment)
+  const next = kind === 'topup' ? 'credited' : 'repaid'
+  if (state === 'review' && reason === 'refund_undone')
+    return onchainMicro + recoveredMicro >= leftMicro ? { next, reason: 'refunded_in_part' } : { stay: true }
+  const isTopupAgain = state === 'accepted' && kind === 'topup' && leftMicro > 0n
+  if ((state !== 'review' && !isTopupAgain) || reason !== 'refunded_after_credit') return { stay: true }
   // A refund that we ordered took it all, and a doubt about the same money is over.
-  if (remainderFloor(payment) === 0n) return state === 'review' ? { next: 'accepted', reason } : { stay: true }
-  return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }
+  return leftMicro === 0n ? { next: 'accepted', reason } : { next, reason: 'refund_undone' }
 }
-
-const gaveItsWorth = (payment: PaymentFacts): boolean =>
-  wasCredited(payment) && payment.onchainMicro + payment.recoveredMicro >= remainderFloor(payment)
 
 export function decideOverpaid(payment: PaymentFacts): Step {
   const busy =

@@ -72,14 +72,14 @@ async function isJustReceived(context: Context, account: Delivery['account'], hi
 
 async function fetchFacts(context: Context, account: Delivery['account'], hint: Hint): Promise<WebhookFacts> {
   const { provider } = context
-  const priced = async (charge: Promise<FetchedCharge | null | undefined>) => ({
+  const priced = async (charge: FetchedCharge | Promise<FetchedCharge | null | undefined>) => ({
     isUnpaid: (await charge) === null,
     fetched: await withRate(context, await charge),
   })
   switch (hint.about) {
     case 'checkout': {
       const charge = await findPaidBy(context, account, hint)
-      return charge ? priced(Promise.resolve(charge)) : fetchCheckout(context, account, hint.checkoutId)
+      return charge ? priced(charge) : fetchCheckout(context, account, hint.checkoutId)
     }
     case 'payment':
       return priced(provider.findCharge(account, hint.paymentId))

@@ -28,6 +28,14 @@ async function refusedAgain(): Promise<{ id: string; reference: string }> {
   return { id, reference: `ordered-${id}_1` }
 }
 
+/** Has the provider make the refund that nobody could find. */
+async function makeAfterAll(id: string, reference: string): Promise<void> {
+  const { paymentRequestId } = (await fixture.row(id))!
+  const fiat = { currency: 'IDR', minor: 40_000n } as const
+  const asked = { account: 'ID', paymentRequestId: paymentRequestId!, reference, fiat, isSecond: false } as const
+  await fixture.provider.createRefund(asked)
+}
+
 describe('a refund that the provider did not make, and refuses', () => {
   test('is given up by an operator, whose payment is decided about again', async () => {
     const { id, reference } = await refusedAgain()
@@ -47,16 +55,7 @@ describe('a refund that the provider did not make, and refuses', () => {
 
   test('is not given up once a look-up finds it', async () => {
     const { id, reference } = await refusedAgain()
-    const { paymentRequestId } = (await fixture.provider.findCharge('ID', (await fixture.row(id))!.providerPaymentId!))!
-      .charge
-    const fiat = { currency: 'IDR', minor: 40_000n } as const
-    await fixture.provider.createRefund({
-      account: 'ID',
-      paymentRequestId: paymentRequestId!,
-      reference,
-      fiat,
-      isSecond: false,
-    })
+    await makeAfterAll(id, reference)
     expect((await fixture.giveUp(id, reference)).ok).toMatchObject({
       refused: `${reference} was made: its payment follows it now`,
     })
@@ -74,20 +73,11 @@ describe('a refund that the provider did not make, and refuses', () => {
     await fixture.resolve(id, 'credit')
     await fixture.becomes(id, { state: 'paid' })
     await fixture.settle('credit', id)
-    const { wallet, providerPaymentId } = await fixture.becomes(id, { state: 'held' })
+    const { wallet } = await fixture.becomes(id, { state: 'held' })
     fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
     await fixture.recheck(700_000)
     await fixture.becomes(id, { state: 'credited' })
-    const { charge } = (await fixture.provider.findCharge('ID', providerPaymentId!))!
-    const fiat = { currency: 'IDR', minor: 40_000n } as const
-    const { paymentRequestId } = charge
-    await fixture.provider.createRefund({
-      account: 'ID',
-      paymentRequestId: paymentRequestId!,
-      reference,
-      fiat,
-      isSecond: false,
-    })
+    await makeAfterAll(id, reference)
     await succeed(id)
     await fixture.list()
     await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', writtenOffMicro: 0n })
