@@ -8,17 +8,7 @@ import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { entryIn } from '../support/requests'
 import { becomes } from '../support/wait'
-import {
-  endsEven,
-  holdSeconds,
-  loseJetStream,
-  openBooks,
-  passing,
-  recorded,
-  settleBy,
-  tries,
-  withdrawCollateral,
-} from './fixture'
+import { endsEven, holdSeconds, openBooks, passing, settleBy, tries, withdrawCollateral } from './fixture'
 import { addYield, collateralOf } from './yield'
 
 let stack: Stack
@@ -126,24 +116,5 @@ describe('after yield of 10 percent, when a share is worth another amount than a
       }
     }
     await becomes(ending, { whole: true, part: true, drawn: '10000000' })
-  })
-})
-
-// This test is last because services restart while JetStream is down.
-describe('JetStream loses a refund that the gateway had answered with `recorded`', () => {
-  test('of credited money, and of a settlement within its hold', async () => {
-    const [before, within] = [await userWithoutAusd(), await userWithoutAusd()]
-    const payments = [await credited(before), await settled(within)]
-    const since = Date.now()
-    await stack.process('payments').stop('SIGKILL')
-    for (const payment of payments) await outside.refund(payment)
-    await recorded(stack, 'refund.succeeded', since, 2)
-    await loseJetStream(stack)
-    stack.process('payments').start()
-    const ending = async () => ({
-      frozen: (await before.me()).frozen,
-      drawn: (await within.me()).drawn,
-    })
-    await becomes(ending, { frozen: true, drawn: '10000000' })
   })
 })
