@@ -123,7 +123,7 @@ export const awaited: readonly Awaited[] = [
     what: 'payout',
     tables: ['payouts.payouts'],
     binds: 'the user’s AUSD, and rupiah at the provider',
-    ends: 'the provider’s last word; a failure returns the AUSD',
+    ends: 'the provider’s last word, or `ops cashouts give-up` if it has no such payout; a failure returns the AUSD',
     prolonged: 'provider and bank',
     alarms: ['cash-out not ordered at provider', 'bank transfer outcome unknown', 'ProviderOutcomesUnknown'],
   },

@@ -63,7 +63,8 @@ export const limits: Limits<CashoutState> = {
   paying: {
     afterMs: 120 * minuteMs,
     alarm: 'bank transfer outcome unknown',
-    steps: "Look up the payout id as reference in the provider's dashboard. Never send a second transfer.",
+    steps:
+      "Look up the payout id as reference in the provider's dashboard. Never send a second transfer. If the provider confirms that it has no such payout and will make none, `cashouts give-up`.",
     awaits: 'the bank',
   },
   returning: {

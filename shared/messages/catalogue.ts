@@ -81,6 +81,7 @@ export const questions: readonly Question[] = [
   payouts.PayoutsPause,
   payouts.CashoutHold,
   payouts.CashoutCancel,
+  payouts.CashoutGiveUp,
   payouts.AccountFind,
   payouts.AccountEnding,
   payouts.AccountRefuse,

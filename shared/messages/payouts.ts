@@ -158,6 +158,17 @@ export const CashoutCancel = question('payouts.cashout.cancel', 'payouts', ['ops
   repeat: 'once by its key',
 })
 
+/**
+ * Ends a payout that was ordered and that the provider did not make: its AUSD is returned. Refused while an order may still be on
+ * its way, and if a look-up finds the payout. If the payout was made after all, an alert names it.
+ */
+export const CashoutGiveUp = question('payouts.cashout.give-up', 'payouts', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, payoutId: Uuid }),
+  answer: CommandOutcome,
+  gives: 'money',
+  repeat: 'once by its key',
+})
+
 /** Bank account, named by bank and number, by one of its cash-outs, or by its name in the list of refused accounts. */
 const NamedAccount = Type.Union([
   Type.Object({ payoutId: Uuid }),

@@ -18,7 +18,14 @@ import {
   WalletFreeze,
   WalletReclaim,
 } from '#shared/messages/payments'
-import { AccountCheck, AccountRefuse, CashoutCancel, CashoutCreate, CashoutHold } from '#shared/messages/payouts'
+import {
+  AccountCheck,
+  AccountRefuse,
+  CashoutCancel,
+  CashoutCreate,
+  CashoutGiveUp,
+  CashoutHold,
+} from '#shared/messages/payouts'
 import { FlagOrder, PersonRule, PersonWithdraw } from '#shared/messages/person'
 import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
@@ -250,6 +257,7 @@ describe("an operator's command, sent to both instances at once, takes effect on
     const held = { payoutId, to: 'held' as const, revision: 0 }
     expect(await outcomeOf(stack, CashoutHold, { ...commandOf(), ...held })).toBe('refused')
     expect(await outcomeOf(stack, CashoutCancel, { ...commandOf(), payoutId })).toBe('refused')
+    expect(await outcomeOf(stack, CashoutGiveUp, { ...commandOf(), payoutId })).toBe('refused')
     const loss = { paymentId: 'pay_unknown', micro: '1' }
     expect(await outcomeOf(stack, LossGivenBack, { ...commandOf(), ...loss })).toBe('refused')
     const taken = { paymentId: 'pay_unknown', transactionId: 'txn_1', minor: '1' }

@@ -100,6 +100,7 @@ export const moments = [
   'an operator held a cash-out',
   'an operator released a cash-out',
   'an operator cancelled a cash-out',
+  'an operator gave a payout up',
   'a refund that an operator ordered bounced',
   'an operator cleared a wallet',
   'an operator undid a clearing',

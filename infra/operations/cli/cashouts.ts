@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { among, changing, type Verb } from '#infra/operations/cli/command'
-import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
+import { CashoutCancel, CashoutGiveUp, CashoutHold } from '#shared/messages/payouts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const faultIn = ([payoutId = '']: readonly string[]) =>
@@ -47,8 +47,24 @@ const cancel = changing({
   },
 })
 
-export const cashouts = among('cash-outs before their payout: hold, release, cancel', {
+const giveUp = changing({
+  does: 'end a payout that the provider did not make, and return its AUSD; it cannot be undone',
+  usage: 'cashouts give-up <payoutId> --reason <why> [--by <who>]',
+  takes: 1,
+  faultIn,
+  change: async ({ words: [payoutId = ''], reason, by }, operator) => {
+    const command = { verb: 'cashouts give-up', target: payoutId, cause: 'given up', reason, by }
+    return [
+      await perform(operator, command, (id) =>
+        askOutcome(operator, CashoutGiveUp, { command: id, by, reason, payoutId }),
+      ),
+    ]
+  },
+})
+
+export const cashouts = among('cash-outs: hold, release, cancel before the payout; give-up after its order', {
   hold: setting('hold', 'held', 'keep a cash-out from being paid until it is released'),
   release: setting('release', 'released', 'let a held cash-out be paid'),
   cancel,
+  'give-up': giveUp,
 })

@@ -36,13 +36,26 @@ async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashou
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { providerPayoutId } = cashout
   if (providerPayoutId !== null) {
-    const evidence = await context.provider.find(providerPayoutId)
-    failpoint('payouts:payout-found')
-    if (!evidence) return raiseAlert(context, cashout, 'payout_lost', providerPayoutId)
-    return learnAll(context, await decisiveOf(context, [evidence]))
+    if (!(await follow(context, providerPayoutId))) await raiseAlert(context, cashout, 'payout_lost', providerPayoutId)
+    return
   }
   // guard: a payout is looked up before it is ordered again
   if (!(await lookUp(context, cashout))) await attempt(context, cashout)
+}
+
+/** Returns true if the provider has a payout of this cash-out, by its id or by its reference, which is then followed. */
+export async function isAtProvider(context: Context, cashout: Cashout): Promise<boolean> {
+  const { providerPayoutId } = cashout
+  return (providerPayoutId !== null && (await follow(context, providerPayoutId))) || lookUp(context, cashout)
+}
+
+/** Fetches a payout and receives it. Returns false if the provider does not know it. */
+async function follow(context: Context, providerPayoutId: string): Promise<boolean> {
+  const evidence = await context.provider.find(providerPayoutId)
+  failpoint('payouts:payout-found')
+  if (!evidence) return false
+  await learnAll(context, await decisiveOf(context, [evidence]))
+  return true
 }
 
 async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {

@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { type Handler, handler } from '#platform/bus/serve'
 import type { WorthOf } from '#shared/messages/operator-commands'
-import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
+import { CashoutCancel, CashoutGiveUp, CashoutHold } from '#shared/messages/payouts'
 import { nothing } from '#shared/operators/may-perform'
 import { ok } from '#shared/refusals'
 import { unpaidStates } from '../cashout'
 import { findCashout, lockCashout, recordCashout } from '../cashout.store'
 import type { Context } from '../context'
 import { startReturn } from '../onchain/advance'
+import { giveUpPayout, worthOfGivingUp } from '../paying/give-up'
 import { findRefusal } from './refusal.store'
 
 type Outcome = { done: string } | { refused: string }
@@ -82,4 +83,5 @@ const worthOfHold =
 export const answerOperatorCommands = (context: Context): Handler[] => [
   handler(CashoutHold, async (asked) => ok(await holdCashout(context, asked)), worthOfHold(context)),
   handler(CashoutCancel, async (asked) => ok(await cancelCashout(context, asked))),
+  handler(CashoutGiveUp, async (asked) => ok(await giveUpPayout(context, asked)), worthOfGivingUp(context)),
 ]

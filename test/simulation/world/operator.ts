@@ -9,7 +9,7 @@ import {
   WalletFreeze,
   WalletReclaim,
 } from '#shared/messages/payments'
-import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
+import { CashoutCancel, CashoutGiveUp, CashoutHold } from '#shared/messages/payouts'
 import type { Question } from '#shared/messages/topic'
 import type { Reversal, WalletRow } from '../../../services/payments/losses/refund.store'
 import { sumMissing } from '../../../services/payments/losses/reversal'
@@ -120,7 +120,11 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
   }
   const look = () => {
     const { payments, cashouts, refundOrders, wallets } = world.rows
-    for (const cashout of [...cashouts.values()]) if (unpaidStates.has(cashout.state)) decideCashout(cashout)
+    for (const cashout of [...cashouts.values()]) {
+      if (unpaidStates.has(cashout.state)) decideCashout(cashout)
+      if (cashout.state === 'paying' && !world.isCalm && chance(choices, 30))
+        order(CashoutGiveUp, { payoutId: cashout.id }, 'an operator gave a payout up')
+    }
     world.after(oneOf(choices, lookMs), undefined, look)
     if (world.isCalm) return
     for (const payment of [...payments.values()]) decidePayment(payment)

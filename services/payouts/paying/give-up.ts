@@ -1,0 +1,60 @@
+import type { WorthOf } from '#shared/messages/operator-commands'
+import type { CashoutGiveUp } from '#shared/messages/payouts'
+import type { ReadRequestOf } from '#shared/messages/topic'
+import { findCashout, lockCashout } from '../cashout.store'
+import type { Cashout } from '../cashout.table'
+import type { Context } from '../context'
+import { conclusiveAfterMs } from '../decide'
+import { startReturn } from '../onchain/advance'
+import { isAtProvider } from './pay'
+
+/** Failure code of a payout that operators gave up. */
+const givenUp = 'GIVEN_UP'
+
+/**
+ * Ends a payout for an operator, who knows from the provider that it was not made and will not be: no look-up finds it. Its AUSD
+ * is returned. Throws if the provider cannot be read. A retry changes nothing.
+ */
+export async function giveUpPayout(
+  context: Context,
+  { payoutId, by, reason }: ReadRequestOf<typeof CashoutGiveUp>,
+): Promise<{ done: string } | { refused: string }> {
+  const cashout = await context.database.read((db) => findCashout(db, payoutId))
+  if (!cashout) return { refused: `there is no cash-out ${payoutId}` }
+  if (cashout.failureCode === givenUp)
+    return { done: `the payout of ${payoutId} was given up, and its AUSD is ${cashout.state}` }
+  const fault = faultOf(cashout, context.clock())
+  if (fault) return { refused: `${payoutId} ${fault}` }
+  // guard: a payout that the provider has is not given up
+  if (await isAtProvider(context, cashout))
+    return { refused: `the provider has the payout of ${payoutId}: it is followed` }
+  const outcome = await context.database.transaction(async (tx) => {
+    const current = await lockCashout(tx, payoutId)
+    // guard: a payout is not given up while a later attempt may be accepted
+    if (current?.attempts !== cashout.attempts) return undefined
+    return startReturn(tx, context, current, { reason: 'provider_refused', failureCode: givenUp })
+  })
+  if (!outcome) return { refused: `${payoutId} has just changed: look again` }
+  context.log.info({ payoutId, by, reason }, 'payout given up by operator')
+  context.poke()
+  return { done: `the payout of ${payoutId} is given up, and its AUSD is being returned` }
+}
+
+/** Returns why a payout cannot be given up, in words that follow its id. */
+export function faultOf(
+  { state, attemptedAt }: Pick<Cashout, 'state' | 'attemptedAt'>,
+  nowMs: number,
+): string | undefined {
+  if (state !== 'paying') return `is ${state}: only a payout that was ordered can be given up`
+  // guard: a payout is not given up before a look-up would show it
+  if (attemptedAt && nowMs - attemptedAt.getTime() < conclusiveAfterMs) return 'was ordered a moment ago: wait a minute'
+  return undefined
+}
+
+/** Counts a payout that is given up: if the provider made it after all, the AUSD was given for nothing. */
+export const worthOfGivingUp =
+  ({ database }: Context): WorthOf<typeof CashoutGiveUp> =>
+  async ({ payoutId }) => {
+    const cashout = await database.read((db) => findCashout(db, payoutId))
+    return cashout && { micro: cashout.ausdMicro, to: cashout.wallet, seen: '' }
+  }
