@@ -41,6 +41,11 @@ export const chart = {
     side: 'owned',
     about: 'receivable from wallets: reversed at the provider, not yet on the chain and not recovered',
   },
+  owed_back: {
+    assets: ['AUSD'],
+    side: 'owed',
+    about: 'AUSD that wallets repaid needlessly, for a loss that was undone, and that is owed back to them',
+  },
   promises: {
     assets: ['AUSD'],
     side: 'owed',

@@ -45,7 +45,7 @@ export type Sheet = {
 
 /** Accounts that hold money of items in progress. */
 const waiting = ['promises', 'payouts', 'returns', 'suspense'] as const
-const listed: readonly AccountName[] = [...waiting, 'clawback']
+const listed: readonly AccountName[] = [...waiting, 'clawback', 'owed_back']
 
 /** Reads the sheet. It creates nothing, so that it can be read while Postgres is read only. */
 export async function readSheet(sql: Sql): Promise<Sheet> {

@@ -79,25 +79,28 @@ export const bookListed = (
     lines: unmatchedLines(row.account, row.currency, row.minor),
   })
 
-export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
+export const reversalItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
 
 /**
- * Returns the lines of a reversal that an operator gave up: the waived part, which is zero while the loss may
- * still be repaid, and needless repayments that an operator gave back.
+ * Returns the lines of a reversal: the part that an operator waived, which is zero while the loss may still be repaid; what the
+ * wallet repaid needlessly, which is owed back to it; and what an operator gave back of that.
  */
-export function givenUpLines(reversal: Reversal): Position {
+export function reversalLines(reversal: Reversal): Position {
   const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal
   const waived = clearedAt === null ? 0n : atLeastZero(lostMicro - madeGoodMicro)
+  const owedBack = atLeastZero(madeGoodMicro - lostMicro)
   return position([
     { account: 'waived', asset: 'AUSD', amount: waived },
+    { account: 'owed_back', asset: 'AUSD', amount: -owedBack },
     { account: 'capital', asset: 'AUSD', amount: -givenBackMicro },
-    { account: 'clawback', asset: 'AUSD', amount: givenBackMicro - waived },
+    // guard: what a wallet repaid needlessly is owed back to it in the books
+    { account: 'clawback', asset: 'AUSD', amount: owedBack + givenBackMicro - waived },
   ])
 }
 
-export const bookGivenUp = (tx: Tx, reversal: Reversal): Promise<void> =>
+export const bookReversal = (tx: Tx, reversal: Reversal): Promise<void> =>
   bookTo(tx, journal, {
     event: reversal.clearedAt === null ? 'asked for again, or given back' : 'given up',
-    item: givenUpItem(reversal),
-    lines: givenUpLines(reversal),
+    item: reversalItem(reversal),
+    lines: reversalLines(reversal),
   })

@@ -210,7 +210,7 @@ const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   look_up_refused: 'unknown: the provider does not say',
   charge_doubtful: 'unknown: its money counts as ours until the provider reports it void',
   charge_ambiguous: 'none: it is counted against the charge that counts',
-  repaid_needlessly: 'a negative clawback: our debt to the wallet',
+  repaid_needlessly: 'in owed_back, under its reversal, until it is given back',
   dispute_won: 'no money: its chargeback is no longer counted',
 }
 test('every anomaly is booked or has a documented reason', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { booksOf } from '../ledger/test-support'
 import { newWallet, openFixture } from '../test-support'
 
 const fixture = await openFixture()
@@ -30,10 +31,10 @@ async function repaidNeedlessly() {
   }
   await turns('SUCCESS', 50_000n)
   expect(await isFrozen(wallet)).toBe(true)
-  await paid(wallet)
+  const repaying = await paid(wallet)
   await turns('REVERSED', 0n)
   expect(await isFrozen(wallet)).toBe(false)
-  return { id, wallet, turns }
+  return { id, repaying, wallet, turns }
 }
 
 test('a dispute that is lost again costs nothing more while the wallet has repaid it', async () => {
@@ -63,4 +64,23 @@ test('an unneeded repayment is returned once, and only in its exact amount', asy
     givenBackMicro: 3_076_923n,
   })
   expect((await fixture.giveBack('pay_unknown', '1')).ok).toHaveProperty('refused')
+})
+
+// guard: what a wallet repaid needlessly is owed back to it in the books
+test('an unneeded repayment is owed back in the books, and no receivable is left, until an operator gave it back', async () => {
+  const { readBooks } = booksOf(fixture)
+  const { id, repaying, turns } = await repaidNeedlessly()
+  const booked = async () => {
+    const books = await Promise.all([id, `${id}/reversal`, repaying].map(readBooks))
+    const sumOf = (name: string) => books.reduce((sum, one) => sum + (one[`${name} AUSD`] ?? 0n), 0n)
+    return { receivable: sumOf('clawback'), owed: sumOf('owed_back'), given: sumOf('capital') }
+  }
+  const owed = { receivable: 0n, owed: -3_076_923n, given: 0n }
+  expect(await booked()).toEqual(owed)
+  await turns('SUCCESS', 50_000n)
+  expect(await booked()).toEqual({ receivable: 0n, owed: 0n, given: 0n })
+  await turns('REVERSED', 0n)
+  expect(await booked()).toEqual(owed)
+  await fixture.giveBack(id, '3076923')
+  expect(await booked()).toEqual({ receivable: 0n, owed: 0n, given: -3_076_923n })
 })

@@ -5,7 +5,7 @@ import { FreezeOrdered } from '#shared/messages/relay'
 import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { checkMaxMs, lostMicro } from '../decide'
-import { bookGivenUp } from '../ledger/book'
+import { bookReversal } from '../ledger/book'
 import { atLeastZero, least, mayBeOnHold } from '../payment'
 import { lockPayment, lockWallet, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -41,7 +41,7 @@ export async function recordReversal(tx: Tx, context: Context, payment: PaymentR
   const { id: paymentId, wallet } = payment
   const before = await findReversal(tx, paymentId)
   if (before && before.lostMicro >= lost) return
-  await bookGivenUp(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
+  await bookReversal(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
   const fields = { paymentId, wallet, lostMicro: String(lost) }
   context.log.alarm(fields, 'payment reversed after hold, wallet frozen')
   await followFreeze(tx, context, wallet)
@@ -54,7 +54,7 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
   const lost = lostMicro(payment)
   if (!before || before.lostMicro <= lost) return
   const after = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
-  await bookGivenUp(tx, after)
+  await bookReversal(tx, after)
   const needlessMicro = needlesslyRepaid(after)
   if (needlessMicro > 0n) {
     await recordAnomaly(tx, { kind: 'repaid_needlessly', account, object: paymentId, paymentId })
@@ -188,7 +188,7 @@ export async function clearWallet(
     if (String(row.revision) !== seen.revision || String(missing) !== seen.missing)
       return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
     const waived = await clearMissing(tx, wallet)
-    for (const one of waived) await bookGivenUp(tx, one)
+    for (const one of waived) await bookReversal(tx, one)
     const cleared = [...waived, ...(await clearLostHolds(tx, wallet))].map(({ paymentId }) => paymentId)
     const { frozenByOperator } = row
     await storeAndOrder(tx, context, { wallet, frozen: frozenByOperator })
@@ -218,7 +218,7 @@ export async function reclaimCleared(
     // guard: an operator undoes only a clearing that was seen
     if (String(row.clearedRevision) !== clearing) return { refused: `${wallet} was cleared again: look again` }
     const owed = await reclaimMissing(tx, row.clearedPayments)
-    for (const one of owed) await bookGivenUp(tx, one)
+    for (const one of owed) await bookReversal(tx, one)
     const doubted = await reclaimLostHolds(tx, row.clearedPayments)
     if (owed.length + doubted.length === 0)
       return { done: `nothing of the latest clearing of ${wallet} is waived: it is owed again, repaid or undone` }
@@ -282,7 +282,7 @@ export async function recordGivenBack(
       return { done: `${loss.givenBackMicro} of ${paymentId} were given back` }
     if (!loss || needless === 0n) return { refused: `nothing of ${paymentId} was repaid needlessly` }
     if (String(needless) !== micro) return { refused: `the needless repayment of ${paymentId} has changed: look again` }
-    await bookGivenUp(tx, await moveGivenBack(tx, paymentId))
+    await bookReversal(tx, await moveGivenBack(tx, paymentId))
     context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back')
     return { done: `${micro} of ${paymentId} were given back` }
   })

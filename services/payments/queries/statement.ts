@@ -11,7 +11,7 @@ import {
 } from '#shared/messages/statement'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
-import { givenUpItem } from '../ledger/book'
+import { reversalItem } from '../ledger/book'
 import { refIdOf, shownFee } from '../payment'
 import { payments } from '../payment.table'
 import { journal } from '../schema.store'
@@ -57,7 +57,7 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
         moved: sum(isWithin),
       })
       .from(payments)
-      .innerJoin(journal, sql`${journal.item} in (${id}, ${id} || ${givenUpItem({ paymentId: '' })})`)
+      .innerJoin(journal, sql`${journal.item} in (${id}, ${id} || ${reversalItem({ paymentId: '' })})`)
       .where(
         and(
           eq(payments.wallet, wallet),

@@ -1,0 +1,2 @@
+ALTER TABLE "payouts"."journal" DROP CONSTRAINT "journal_account";--> statement-breakpoint
+ALTER TABLE "payouts"."journal" ADD CONSTRAINT "journal_account" CHECK ("payouts"."journal"."account" in ('provider_id', 'provider_my', 'treasury', 'credit_line', 'lanes', 'clawback', 'owed_back', 'promises', 'collateral', 'collateral_held', 'repaid', 'repaid_held', 'payouts', 'returns', 'suspense', 'exchange', 'spread', 'fees_earned', 'capital', 'fees', 'waived', 'gas', 'drips'));
