@@ -6,6 +6,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { logged } from '#infra/operations/alerts/catalogue'
 import { limitedStates } from '#infra/operations/alerts/state-limits'
 import { alarmLines } from '#platform/alarm-lines'
+import { anomalyKinds } from '../../services/payouts/schema.store'
 
 const isSource = (path: string) =>
   !/\.(test|suite)\.ts$|test-support|infra\/operations\/alerts\/|platform\/(alarm-lines|log)\.ts$/.test(path)
@@ -52,4 +53,11 @@ test('a line of an alarm is logged as one', () => {
     ),
   )
   expect(wrong).toEqual([])
+})
+
+test('the runbook says what follows each kind of payout that needs review', () => {
+  const runbook = readFileSync(join(repositoryDir, 'infra/operations/runbook/daily.md'), 'utf8')
+  /** Kinds without the alert: webhooks of no payout, and returns of AUSD. */
+  const others: readonly string[] = ['other_account', 'event_unknown', 'return_failed']
+  expect(anomalyKinds.filter((kind) => !others.includes(kind) && !runbook.includes(`\`${kind}\``))).toEqual([])
 })

@@ -39,7 +39,7 @@ export const cashouts = {
   PayoutNeedsReview: {
     severity: 'page',
     steps:
-      "Compare the payout in the provider's dashboard with the row and `payouts.anomalies`. `provider_refuses`: the account refuses orders or look-ups with the code in `says`. Have it allow them; the cash-out then continues. `key_taken`, `payout_lost`: the provider refuses the order as a repeated one, or no longer has the payout. If it confirms that there is none and will be none, `cashouts give-up`, which returns the AUSD. If the dashboard has its payout, resend the webhook there. If only look-ups of a version that the account never used are refused, set `PROVIDER_PAYOUTS_API` to `v2-only` or `v3-only`. `payout_differs` with `FAILED` in `says`: a payout that was paid reads as failed. The AUSD is returned once the provider's list of transactions has the failure too; if the dashboard has it as failed and the list does not, have the provider correct the list.",
+      'Compare the payout at the provider with the cash-out (`ops trace`). What follows depends on `kind`: see "a payout needs review" in [daily.md](daily.md).',
     ends: null,
     access: ['ops', 'provider', 'host'],
     log: ['payout needs manual review', 'unexpected payout at provider'],
