@@ -106,6 +106,32 @@ test('the fee of a top-up is part of the money that was paid, and comes back wit
   ])
 })
 
+test('a payment that is priced again in a later year keeps its rate in the file of the year before', async () => {
+  const paid = 'awaiting_payment → paid'
+  /** Lines of Rp 1,625,000 for so much AUSD. */
+  const priced = (micro: number): Line[] => [
+    ['provider_id', 'IDR', 1_625_000],
+    ['exchange', 'IDR', -1_625_000],
+    ['promises', 'AUSD', -micro],
+    ['exchange', 'AUSD', micro],
+  ]
+  const setLate = (id: string, rate: number) =>
+    owner`update payments.payments set late_rate_minor_per_usd = ${rate} where id = ${id}`
+  await Promise.all(['pay_again', 'pay_late_again'].map((id) => payment(id)))
+  await post('payments', 'pay_again', paid, '2015-12-31T03:00:00Z', priced(100_000_000))
+  await setLate('pay_late_again', 16_300)
+  await post('payments', 'pay_late_again', paid, '2015-12-31T03:00:01Z', priced(99_693_251))
+  const before = await fileOf('2015')
+  expect(before.map(({ rate }) => rate)).toEqual(['16250', '16300'])
+  for (const id of ['pay_again', 'pay_late_again']) await setLate(id, 16_900)
+  await post('payments', 'pay_again', 'review → paid', '2016-01-02T03:00:00Z', [
+    ['exchange', 'AUSD', -3_846_154],
+    ['promises', 'AUSD', 3_846_154],
+  ])
+  expect(await fileOf('2015')).toEqual(before)
+  expect(await fileOf('2016')).toMatchObject([{ item: 'pay_again', ausd_paid: '3.846154', rate: '16900' }])
+})
+
 test('a cash-out is AUSD paid for local money, and the spread given with it is a negative fee in rupiah', async () => {
   await owner`
     insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id,

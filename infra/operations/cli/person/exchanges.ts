@@ -79,9 +79,11 @@ export const exchanges = reading({
   },
 })
 
-type Amounts = 'fiat' | 'ausd' | 'rate' | 'fee' | 'topupFee'
+type Amounts = 'fiat' | 'ausd' | 'fee' | 'topupFee'
 type Booked = Exchange & BookedPosting
-type Found = Omit<Booked, Amounts> & Record<Amounts, string>
+/** `quoteRate` and `lateRate` are those of the row now, which may have been priced again since the posting. */
+type Found = Omit<Booked, Amounts | 'rate'> &
+  Record<Amounts | 'quoteRate', string> & { readonly lateRate: string | null }
 
 /**
  * Reads the exchanges of a wallet from the journals, which are only appended to. A year is that of the country of the
@@ -110,7 +112,7 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
         select min(j.booked_at) as at, p.kind, p.id as item, split_part(j.event, ':', 1) as event, p.currency,
           coalesce(-sum(j.amount) filter (where j.asset <> 'AUSD'), 0)::text as fiat,
           coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text as ausd,
-          coalesce(p.late_rate_minor_per_usd, p.rate_minor_per_usd)::text as rate,
+          p.rate_minor_per_usd::text as "quoteRate", p.late_rate_minor_per_usd::text as "lateRate",
           coalesce(-sum(j.amount) filter (where j.account = 'spread'), 0)::text as fee,
           'AUSD' as "feeCurrency",
           coalesce(-sum(j.amount) filter (where j.account = 'fees_earned'), 0)::text as "topupFee", j.posting,
@@ -122,27 +124,44 @@ export async function readExchanges(sql: Sql, wallet: string, year: string): Pro
         select min(j.booked_at), 'cashout', p.id, split_part(j.event, ':', 1), 'IDR',
           coalesce(-sum(j.amount) filter (where j.asset <> 'AUSD'), 0)::text,
           coalesce(sum(j.amount) filter (where j.asset = 'AUSD'), 0)::text,
-          p.rate_minor_per_usd::text,
+          p.rate_minor_per_usd::text, null,
           coalesce(-sum(j.amount) filter (where j.account in ('spread', 'fees_earned')), 0)::text,
           'IDR', '0', j.posting, min(j.reverses)
         from payouts.payouts p join payouts.journal j
           on j.item = p.id and j.account in ('exchange', 'spread', 'fees_earned')
         where p.wallet = ${wallet} group by p.id, j.posting, j.event
       ) e where ${isOfYear} order by at, item, posting`
-    const booked = found.map(({ fiat, ausd, rate, fee, topupFee, ...posting }) => ({
-      ...posting,
-      fiat: BigInt(fiat),
-      ausd: BigInt(ausd),
-      rate: BigInt(rate),
-      fee: BigInt(fee),
-      topupFee: BigInt(topupFee),
-    }))
+    const booked = found.map(({ fiat, ausd, quoteRate, lateRate, fee, topupFee, ...posting }) => {
+      const amounts = { fiat: BigInt(fiat), ausd: BigInt(ausd), fee: BigInt(fee), topupFee: BigInt(topupFee) }
+      const rate = rateOf(amounts, BigInt(quoteRate), lateRate === null ? null : BigInt(lateRate))
+      return { ...posting, ...amounts, rate }
+    })
     const exchanged = [...Map.groupBy(booked, ({ item }) => item).values()].flatMap((own) =>
       withoutCorrections(own, isOpposite),
     )
     const listed = exchanged.toSorted((left, right) => left.at.getTime() - right.at.getTime())
     return { year, status: clock!.final ? 'final' : 'open', exchanges: listed }
   })
+}
+
+/**
+ * Returns the rate of a posting. Its payment may have been priced again since, also in a later year, so the rate is the one
+ * that its own amounts have: that of the quote, or else that of late money, or else what they give.
+ */
+function rateOf(
+  { fiat, ausd, topupFee }: Pick<Exchange, 'fiat' | 'ausd' | 'topupFee'>,
+  quoteRate: bigint,
+  lateRate: bigint | null,
+): bigint {
+  const boughtMinor = fiat - topupFee
+  // A posting in one currency alone is one by which the payment was priced again.
+  if (lateRate === null || boughtMinor === 0n || ausd === 0n) return lateRate ?? quoteRate
+  const isOf = (rate: bigint) => {
+    const apart = boughtMinor * 1_000_000n - ausd * rate
+    // Rounding makes a difference of up to a smallest unit of local money and 10⁻⁶ AUSD.
+    return (apart < 0n ? -apart : apart) <= 1_000_000n + rate
+  }
+  return [quoteRate, lateRate].find(isOf) ?? (boughtMinor * 1_000_000n) / ausd
 }
 
 const isOpposite = (one: Exchange, other: Exchange): boolean =>
