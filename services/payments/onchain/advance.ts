@@ -170,9 +170,14 @@ function messagesOf(payment: PaymentRow): Announcement[] {
 
 const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInReview }
 
+/**
+ * Builds an event. Integrators ignore an id that they have handled, so a payment that begins anew, and a review for another
+ * reason, have ids of their own.
+ */
 function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   const topic = facts[fact]
-  return announcement(topic, messageIdFor(topic, payment.id), {
+  const repeat = fact === 'review' && payment.reason ? payment.reason : 0
+  return announcement(topic, messageIdFor(topic, refIdOf(payment), repeat), {
     paymentId: payment.id,
     kind: payment.kind,
     wallet: payment.wallet,

@@ -315,5 +315,7 @@ describe('a settlement applied again after a full revocation', () => {
     ])
     await fixture.settle('repay', `${id}.1`)
     await fixture.becomes(id, { state: 'repaid', onchainMicro: rest })
+    const settled = (await fixture.orders(id)).filter(({ subject }) => subject === 'payments.settled')
+    expect(settled).toHaveLength(2)
   })
 })

@@ -307,6 +307,18 @@ describe('a refund that an operator orders', () => {
     expect((await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false).toBe(false)
   })
 
+  test('tells the integrator of another review for another reason', async () => {
+    const id = await paidTwice()
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    await succeed(id)
+    const { providerPaymentId } = (await fixture.becomes(id, { state: 'credited' }))!
+    await fixture.control(`payments/${providerPaymentId}/refund`)
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+    const events = (await fixture.subjects(id)).filter((subject) => subject.startsWith('payments.'))
+    expect(events).toEqual(['payments.paid', 'payments.review', 'payments.settled', 'payments.review'])
+  })
+
   test('and that comes back after it succeeded is owed again, and another one can be ordered', async () => {
     for (const id of [await differing(), await paidTwice()]) {
       await fixture.resolve(id, 'refund')
