@@ -85,6 +85,36 @@ test('after a lost response the same command asks again under the same id', asyn
   expect(service.asked).toEqual(silent.asked)
 })
 
+test('a command that found no service is recorded as unsent, so that its repeat reports that nothing was done', async () => {
+  const away = serviceThatSays(new Unavailable('payments is not there'))
+  for (const _ of ['first', 'second'])
+    await expect(perform({ sql }, command('u'), away.ask)).rejects.toThrow(/could not be reached, nothing was done/)
+  expect(await readOperatorCommands(sql, 'u')).toMatchObject([
+    { outcome: 'unsent', said: 'the service could not be reached, nothing was done' },
+  ])
+  const service = serviceThatSays({ done: 'yes' })
+  await perform({ sql }, command('u'), service.ask)
+  expect(service.asked).toEqual([away.asked[0]!])
+  expect(await readOperatorCommands(sql, 'u')).toMatchObject([{ outcome: 'done', said: 'yes' }])
+})
+
+test('after a lost response the outcome stays unknown while the service cannot be reached', async () => {
+  await expect(perform({ sql }, command('v'), serviceThatSays(new Error('no answer')).ask)).rejects.toThrow(/unknown/)
+  const away = serviceThatSays(new Unavailable('payments is not there'))
+  await expect(perform({ sql }, command('v'), away.ask)).rejects.toThrow(/an earlier request may have taken effect/)
+  expect(await readOperatorCommands(sql, 'v')).toMatchObject([{ outcome: null }])
+})
+
+test('a command that was refused has an unknown outcome once the response to its repeat is lost', async () => {
+  await perform({ sql }, command('w'), serviceThatSays({ refused: 'not frozen' }).ask)
+  await expect(perform({ sql }, command('w'), serviceThatSays(new Error('no answer')).ask)).rejects.toThrow(/unknown/)
+  expect(await readOperatorCommands(sql, 'w')).toMatchObject([{ outcome: null }])
+  const away = serviceThatSays(new Unavailable('payments is not there'))
+  await expect(perform({ sql }, command('w'), away.ask)).rejects.toThrow(/an earlier request may have taken effect/)
+  await perform({ sql }, command('w'), serviceThatSays({ refused: 'not frozen' }).ask)
+  expect(await readOperatorCommands(sql, 'w')).toMatchObject([{ outcome: 'refused' }])
+})
+
 test('no outcome is recorded until one is known, and repeating the command reuses the same request', async () => {
   const deciding = serviceThatSays({ awaited: 'it is being decided' })
   expect(await perform({ sql }, command('f'), deciding.ask)).toMatchObject({
@@ -99,7 +129,7 @@ test('no outcome is recorded until one is known, and repeating the command reuse
   expect(service.asked).toEqual(deciding.asked)
 })
 
-test('a refused command may be repeated, and both outcomes are recorded', async () => {
+test('a refused command may be repeated, and its outcome is unknown until the response to the repeat', async () => {
   const refused = { refused: 'not frozen' }
   expect(await perform({ sql }, command('d'), serviceThatSays(refused).ask)).toMatchObject(refused)
   await perform({ sql }, command('d'), serviceThatSays({ done: 'yes' }).ask)
@@ -108,6 +138,7 @@ test('a refused command may be repeated, and both outcomes are recorded', async 
     where target = 'd' order by o.id`
   expect([...told]).toEqual([
     { outcome: 'refused', said: 'not frozen' },
+    { outcome: 'unknown', said: 'no response' },
     { outcome: 'done', said: 'yes' },
   ])
 })

@@ -9,6 +9,7 @@ import {
   signedOutcome,
 } from '#infra/operations/audit-log/signed-outcome'
 import type { Operator } from '#infra/operations/cli/operator'
+import type { RecordedOutcome } from '#infra/operations/audit-log/schema.store'
 import { Unavailable } from '#platform/bus/ask'
 import { refusals } from '#shared/declared-refusals'
 import type { CommandOutcome } from '#shared/messages/operator-commands'
@@ -38,7 +39,8 @@ export type Performed = (CommandReply | Awaited) & { readonly id: string; readon
 
 /**
  * Asks the service, and records the command before and its outcome after. A command that is done is not sent again.
- * Throws if the response is lost: a repeat sends the same id, which the service recognises.
+ * Throws if the response is lost: a repeat sends the same id, which the service recognises. Until a response arrives the
+ * audit log has the outcome as unknown, also if an earlier request was refused.
  */
 export async function perform(
   { sql, signing }: Pick<Operator, 'sql'> & SigningOperator,
@@ -55,9 +57,13 @@ export async function perform(
   }
   const proposal = signing && !approving ? await findProposal(sql, recorded.id) : undefined
   if (proposal?.isOpen) return { id: recorded.id, awaited: waitsText(proposal) }
-  const outcome = await ask(recorded.id).catch((cause: unknown): Awaited => {
+  if (!recorded.isUnknown) await note(sql, recorded.id, command, 'unknown', 'no response')
+  const isFirst = recorded.isNew || !recorded.isUnknown
+  const outcome = await ask(recorded.id).catch(async (cause: unknown): Promise<Awaited> => {
     if (cause instanceof Proposed) return { awaited: cause.message }
-    throw new Error(unansweredText(command, cause, recorded.isNew), { cause })
+    const isUnsent = isFirst && cause instanceof Unavailable
+    if (isUnsent) await note(sql, recorded.id, command, 'unsent', 'the service could not be reached, nothing was done')
+    throw new Error(unansweredText(command, cause, isFirst), { cause })
   })
   if ('awaited' in outcome) return { id: recorded.id, ...outcome }
   const reply =
@@ -95,6 +101,8 @@ type RecordedCommand = {
   said: string | null
   /** True if it was never sent before. */
   isNew: boolean
+  /** True if the latest request has no outcome, so that it may have taken effect. */
+  isUnknown: boolean
 }
 
 /** Records the command unless it exists. Returns its first request, with the outcome if it is done. */
@@ -109,7 +117,8 @@ async function record(sql: Sql, command: AuditedCommand): Promise<RecordedComman
 async function find(sql: Sql, { verb, target, cause }: AuditedCommand): Promise<RecordedCommand | undefined> {
   const [recorded] = await sql<RecordedCommand[]>`
     select d.id, coalesce(o.asked_by, d.asked_by) as "askedBy", coalesce(o.recorded_at, d.asked_at) as "askedAt",
-      coalesce(o.reason, d.reason) as reason, o.said, false as "isNew"
+      coalesce(o.reason, d.reason) as reason, o.said, false as "isNew",
+      coalesce((select outcome from ops.outcomes where command_id = d.id order by id desc limit 1), 'unknown') = 'unknown' as "isUnknown"
     from ops.commands d left join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
     where d.verb = ${verb} and d.target = ${target} and d.cause = ${cause}`
   return recorded
@@ -120,9 +129,19 @@ export async function conclude(
   sql: Sql,
   id: string,
   outcome: CommandReply,
-  { by, reason }: Pick<AuditedCommand, 'by' | 'reason'>,
+  operator: Pick<AuditedCommand, 'by' | 'reason'>,
 ): Promise<void> {
-  const [word, said] = 'done' in outcome ? ['done', outcome.done] : ['refused', outcome.refused]
+  const [word, said] = 'done' in outcome ? (['done', outcome.done] as const) : (['refused', outcome.refused] as const)
+  await note(sql, id, operator, word, said)
+}
+
+async function note(
+  sql: Sql,
+  id: string,
+  { by, reason }: Pick<AuditedCommand, 'by' | 'reason'>,
+  word: RecordedOutcome,
+  said: string,
+): Promise<void> {
   await sql`
     insert into ops.outcomes (command_id, outcome, said, asked_by, reason) values (${id}, ${word}, ${said}, ${by}, ${reason})
     on conflict do nothing`

@@ -24,7 +24,7 @@ export type Proposal = {
   readonly signature: OperatorSignature
   readonly proposedAt: Date
   readonly until: Date
-  /** True while it can be approved: it has neither an outcome nor ended. */
+  /** True while it can be approved: it is neither done nor refused, nor has it ended. */
   readonly isOpen: boolean
 }
 
@@ -34,7 +34,8 @@ export const latestProposals = (sql: Sql) => sql`
     p.subject, p.request, p.terms, p.line, jsonb_build_object('by', p.signed_by, 'signature', p.signature) as signature,
     p.proposed_at as "proposedAt", p.until,
     p.until > now() and not exists (
-      select from ops.outcomes o where o.command_id = p.command_id and (o.outcome = 'done' or o.recorded_at > p.proposed_at)
+      select from ops.outcomes o where o.command_id = p.command_id
+        and (o.outcome = 'done' or o.outcome = 'refused' and o.recorded_at > p.proposed_at)
     ) as "isOpen"
   from ops.proposals p join ops.commands d on d.id = p.command_id
   order by p.command_id, p.id desc`

@@ -49,7 +49,15 @@ export const proposals = schema.table('proposals', {
 /** Approvals of the commands that operators carry out themselves, without a service. */
 export const approvals = approvalTable(schema)
 
-/** Outcomes of the commands. A command without an outcome is unknown until it is repeated. */
+/**
+ * Outcomes of the requests of a command. A refused or unsent request had no effect; an unknown one has no response and may have
+ * taken effect. A done command is not sent again.
+ */
+const recordedOutcomes = ['done', 'refused', 'unsent', 'unknown'] as const
+
+export type RecordedOutcome = (typeof recordedOutcomes)[number]
+
+/** Outcomes of the commands. Without one, the first request is unknown until the command is repeated. */
 export const outcomes = schema.table(
   'outcomes',
   {
@@ -57,8 +65,7 @@ export const outcomes = schema.table(
     commandId: uuid('command_id')
       .notNull()
       .references(() => commands.id),
-    /** A refused command can be repeated, a done one cannot. */
-    outcome: text('outcome', { enum: ['done', 'refused'] }).notNull(),
+    outcome: text('outcome', { enum: recordedOutcomes }).notNull(),
     said: text('said').notNull(),
     /** Operator who asked for this outcome, and why: not always the first one. Null in rows from before these columns. */
     askedBy: text('asked_by'),
@@ -67,6 +74,6 @@ export const outcomes = schema.table(
   },
   (table) => [
     uniqueIndex('outcomes_done').on(table.commandId).where(sql`${table.outcome} = 'done'`),
-    check('outcomes_outcome', sql`${table.outcome} in ('done', 'refused')`),
+    check('outcomes_outcome', sql`${table.outcome} in ('done', 'refused', 'unsent', 'unknown')`),
   ],
 )

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { latestProposals, listProposals, type Proposal, waitsText } from '#infra/operations/audit-log/proposals'
+import type { RecordedOutcome } from '#infra/operations/audit-log/schema.store'
 import { reading } from '#infra/operations/cli/command'
 import { oneLine } from '#infra/operations/text'
 
@@ -11,7 +12,7 @@ export type ListedCommand = {
   verb: string
   target: string
   reason: string
-  outcome: 'done' | 'refused' | null
+  outcome: Exclude<RecordedOutcome, 'unknown'> | null
   said: string | null
   /** Operator who asked for this outcome, and why, unless that is the first one. */
   doneBy: string | null
@@ -36,7 +37,7 @@ export const operatorCommands = reading({
 })
 
 export const readOperatorCommands = (sql: Sql, target?: string) => sql<ListedCommand[]>`
-  select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said,
+  select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, nullif(o.outcome, 'unknown') as outcome, o.said,
     nullif(o.asked_by, d.asked_by) as "doneBy", nullif(o.reason, d.reason) as "doneReason", p.until as "waitsUntil"
   from ops.commands d left join lateral (
     select outcome, said, asked_by, reason from ops.outcomes where command_id = d.id order by id desc limit 1

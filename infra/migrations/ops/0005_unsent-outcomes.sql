@@ -1,0 +1,2 @@
+ALTER TABLE "ops"."outcomes" DROP CONSTRAINT "outcomes_outcome";--> statement-breakpoint
+ALTER TABLE "ops"."outcomes" ADD CONSTRAINT "outcomes_outcome" CHECK ("ops"."outcomes"."outcome" in ('done', 'refused', 'unsent', 'unknown'));
