@@ -55,7 +55,7 @@ test('security: a command that was refused and then done is recorded under the o
   await perform({ sql }, command('z', dewi), serviceThatSays({ done: 'the freeze is lifted' }).ask)
   const again = await perform({ sql }, command('z'), serviceThatSays({ done: 'unasked' }).ask)
   expect(again).toMatchObject({ done: 'the freeze is lifted', earlier: dewi })
-  expect(await readOperatorCommands(sql, 'z')).toMatchObject([
+  expect(await readOperatorCommands(sql, { target: 'z' })).toMatchObject([
     { by: 'sari', reason: 'ticket 12', outcome: 'done', doneBy: 'dewi', doneReason: 'ticket 13' },
   ])
 })
@@ -89,30 +89,30 @@ test('a command that found no service is recorded as unsent, so that its repeat 
   const away = serviceThatSays(new Unavailable('payments is not there'))
   for (const _ of ['first', 'second'])
     await expect(perform({ sql }, command('u'), away.ask)).rejects.toThrow(/could not be reached, nothing was done/)
-  expect(await readOperatorCommands(sql, 'u')).toMatchObject([
+  expect(await readOperatorCommands(sql, { target: 'u' })).toMatchObject([
     { outcome: 'unsent', said: 'the service could not be reached, nothing was done' },
   ])
   const service = serviceThatSays({ done: 'yes' })
   await perform({ sql }, command('u'), service.ask)
   expect(service.asked).toEqual([away.asked[0]!])
-  expect(await readOperatorCommands(sql, 'u')).toMatchObject([{ outcome: 'done', said: 'yes' }])
+  expect(await readOperatorCommands(sql, { target: 'u' })).toMatchObject([{ outcome: 'done', said: 'yes' }])
 })
 
 test('after a lost response the outcome stays unknown while the service cannot be reached', async () => {
   await expect(perform({ sql }, command('v'), serviceThatSays(new Error('no answer')).ask)).rejects.toThrow(/unknown/)
   const away = serviceThatSays(new Unavailable('payments is not there'))
   await expect(perform({ sql }, command('v'), away.ask)).rejects.toThrow(/an earlier request may have taken effect/)
-  expect(await readOperatorCommands(sql, 'v')).toMatchObject([{ outcome: null }])
+  expect(await readOperatorCommands(sql, { target: 'v' })).toMatchObject([{ outcome: null }])
 })
 
 test('a command that was refused has an unknown outcome once the response to its repeat is lost', async () => {
   await perform({ sql }, command('w'), serviceThatSays({ refused: 'not frozen' }).ask)
   await expect(perform({ sql }, command('w'), serviceThatSays(new Error('no answer')).ask)).rejects.toThrow(/unknown/)
-  expect(await readOperatorCommands(sql, 'w')).toMatchObject([{ outcome: null }])
+  expect(await readOperatorCommands(sql, { target: 'w' })).toMatchObject([{ outcome: null }])
   const away = serviceThatSays(new Unavailable('payments is not there'))
   await expect(perform({ sql }, command('w'), away.ask)).rejects.toThrow(/an earlier request may have taken effect/)
   await perform({ sql }, command('w'), serviceThatSays({ refused: 'not frozen' }).ask)
-  expect(await readOperatorCommands(sql, 'w')).toMatchObject([{ outcome: 'refused' }])
+  expect(await readOperatorCommands(sql, { target: 'w' })).toMatchObject([{ outcome: 'refused' }])
 })
 
 test('no outcome is recorded until one is known, and repeating the command reuses the same request', async () => {

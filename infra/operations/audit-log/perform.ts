@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { TSchema } from 'typebox'
 import { findProposal, waitsText } from '#infra/operations/audit-log/proposals'
+import type { RecordedOutcome } from '#infra/operations/audit-log/schema.store'
 import {
   type CommandReply,
   changedSince,
@@ -9,7 +10,6 @@ import {
   signedOutcome,
 } from '#infra/operations/audit-log/signed-outcome'
 import type { Operator } from '#infra/operations/cli/operator'
-import type { RecordedOutcome } from '#infra/operations/audit-log/schema.store'
 import { Unavailable } from '#platform/bus/ask'
 import { refusals } from '#shared/declared-refusals'
 import type { CommandOutcome } from '#shared/messages/operator-commands'

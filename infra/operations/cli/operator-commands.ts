@@ -1,8 +1,9 @@
 import type { Sql } from 'postgres'
 import { latestProposals, listProposals, type Proposal, waitsText } from '#infra/operations/audit-log/proposals'
 import type { RecordedOutcome } from '#infra/operations/audit-log/schema.store'
-import { reading } from '#infra/operations/cli/command'
+import { type CommandResult, reading } from '#infra/operations/cli/command'
 import { oneLine } from '#infra/operations/text'
+import { periodFault, timeFrom } from '#infra/operations/timeline/search'
 
 /** Operator's command with its latest outcome. */
 export type ListedCommand = {
@@ -23,28 +24,58 @@ export type ListedCommand = {
 
 const shownMax = 50
 
+type Criteria = {
+  readonly target?: string | undefined
+  /** Operator who requested the command, or its outcome. */
+  readonly by?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
 export const operatorCommands = reading({
-  does: 'list operator commands with reason and outcome, newest first; optionally of one target, or those that wait for a second operator',
-  usage: 'commands [target | --proposed] [--json]',
+  does: 'list operator commands with reason and outcome, newest first; optionally of one target, operator or period, or those that wait for a second operator',
+  usage: 'commands [target] [--by <who>] [--from <time>] [--to <time>] | --proposed [--json]',
   takes: [0, 1],
-  options: { proposed: { type: 'boolean' } },
-  read: async ({ words: [target], options }, { sql }) => {
-    if (options.proposed) return proposedOf(await listProposals(sql))
-    const found = await readOperatorCommands(sql, target)
-    const text = found.length === 0 ? 'no commands recorded' : found.map(lineOf).join('\n')
-    return { text, data: { commands: found }, ok: found.every(({ outcome }) => outcome !== null) }
+  options: {
+    proposed: { type: 'boolean' },
+    by: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+  },
+  faultIn: ([target], { proposed, by, from, to }) => {
+    if (proposed && [target, by, from, to].some((one) => one !== undefined)) return '--proposed stands alone'
+    return periodFault({ from: given(from), to: given(to) }, (field) => `--${field}`, new Date())
+  },
+  read: async ({ words: [target], options: { proposed, by, from, to } }, { sql }) => {
+    if (proposed) return proposedOf(await listProposals(sql))
+    const period = { from: timeFrom(String(from)), to: timeFrom(String(to)) }
+    return listed(await readOperatorCommands(sql, { target, by: given(by), ...period }))
   },
 })
 
-export const readOperatorCommands = (sql: Sql, target?: string) => sql<ListedCommand[]>`
+export function listed(found: readonly ListedCommand[]): CommandResult {
+  const [shown, isComplete] = [found.slice(0, shownMax), found.length <= shownMax]
+  const more = isComplete ? [] : [`there are older ones: --to ${shown.at(-1)!.at.toISOString()}`]
+  const text = shown.length === 0 ? 'no commands recorded' : [...shown.map(lineOf), ...more].join('\n')
+  const ok = isComplete && shown.every(({ outcome }) => outcome !== null)
+  return { text, data: { commands: shown, isComplete }, ok }
+}
+
+const given = (option: string | boolean | undefined) => (option === undefined ? undefined : String(option))
+
+/** Returns the newest commands that match, up to one more than are shown. */
+export const readOperatorCommands = (sql: Sql, { target, by, from, to }: Criteria) => sql<ListedCommand[]>`
   select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, nullif(o.outcome, 'unknown') as outcome, o.said,
     nullif(o.asked_by, d.asked_by) as "doneBy", nullif(o.reason, d.reason) as "doneReason", p.until as "waitsUntil"
   from ops.commands d left join lateral (
     select outcome, said, asked_by, reason from ops.outcomes where command_id = d.id order by id desc limit 1
   ) o on true
   left join (${latestProposals(sql)}) p on p.command = d.id and p."isOpen"
-  where ${target ?? null}::text is null or d.target = ${target ?? null}
-  order by d.asked_at desc limit ${shownMax}`
+  where (${target ?? null}::text is null or d.target = ${target ?? null})
+    and (${by ?? null}::text is null or d.asked_by = ${by ?? null}
+      or exists (select from ops.outcomes where command_id = d.id and asked_by = ${by ?? null}))
+    and d.asked_at >= coalesce(${from ?? null}::timestamptz, '-infinity') and d.asked_at <= coalesce(${to ?? null}::timestamptz, 'infinity')
+  order by d.asked_at desc limit ${shownMax + 1}`
 
 const lineOf = ({ at, by, verb, target, reason, ...end }: ListedCommand): string =>
   oneLine(`${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${endOf(end)}`)

@@ -3,7 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import { NotAcceptable } from '#infra/operations/books/external/accept'
 import { listRefused, namedIn } from '#infra/operations/cli/accounts'
 import { listInFlight } from '#infra/operations/cli/in-flight'
-import { type ListedCommand, readOperatorCommands } from '#infra/operations/cli/operator-commands'
+import { type ListedCommand, listed, readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
 import { showTopup } from '#infra/operations/cli/topups'
 import { accepted, listUnexplained, reopened, returned } from '#infra/operations/cli/unexplained'
@@ -164,6 +164,25 @@ describe('a refused bank account', () => {
   })
 })
 
+test('ops commands lists the commands of an operator and of a period, and says where it is cut', async () => {
+  const at = (minute: number) => `2026-11-20T01:${String(minute).padStart(2, '0')}:00.000Z`
+  for (let minute = 0; minute < 53; minute++)
+    await sql`
+      insert into ops.commands (verb, target, cause, reason, asked_by, asked_at)
+      values ('v', 'shift', ${minute}, 'r', ${minute % 2 === 0 ? 'even' : 'odd'}, ${at(minute)})`
+  const [first] = await sql<[{ id: string }]>`select id from ops.commands where target = 'shift' and cause = '1'`
+  await sql`insert into ops.outcomes (command_id, outcome, said, asked_by, reason) values (${first.id}, 'done', 's', 'late', 'r')`
+  const minutes = async (criteria: Parameters<typeof readOperatorCommands>[1]) =>
+    (await readOperatorCommands(sql, criteria)).map((one) => one.at.getUTCMinutes())
+  expect(await minutes({ target: 'shift', from: new Date(at(3)), to: new Date(at(6)) })).toEqual([6, 5, 4, 3])
+  expect(await minutes({ by: 'odd', to: new Date(at(6)) })).toEqual([5, 3, 1])
+  expect(await minutes({ by: 'late' })).toEqual([1])
+  const cut = listed(await readOperatorCommands(sql, { target: 'shift' }))
+  expect(cut).toMatchObject({ ok: false, data: { isComplete: false } })
+  expect(cut.text).toEndWith(`\nthere are older ones: --to ${at(3)}`)
+  expect(listed(await readOperatorCommands(sql, { target: 'shift', to: new Date(at(3)) })).text).not.toContain('older')
+})
+
 test('ops reconcile explain records each new explanation of a break, and a repeated one once', async () => {
   const [{ id }] = await sql<[{ id: string }]>`
     insert into books.breaks (rule, item, asset, amount, about)
@@ -176,7 +195,7 @@ test('ops reconcile explain records each new explanation of a break, and a repea
     expect(await explain(reason)).toMatchObject({ earlier: { by: 'sari', reason } })
     expect(await inForce()).toEqual({ reason })
   }
-  expect(await readOperatorCommands(sql, `break ${id}`)).toHaveLength(3)
+  expect(await readOperatorCommands(sql, { target: `break ${id}` })).toHaveLength(3)
 })
 
 test('ops wallets clear lists payments that still need a decision', () => {
@@ -291,7 +310,7 @@ test('ops unexplained accept and reopen are recorded once per acceptance, and a 
   expect(await accepted({ sql }, 'txn_2', said, refuse)).toMatchObject({
     refused: 'it moved nothing',
   })
-  expect((await readOperatorCommands(sql, 'txn_1')).map(({ outcome }) => outcome)).toEqual([
+  expect((await readOperatorCommands(sql, { target: 'txn_1' })).map(({ outcome }) => outcome)).toEqual([
     'refused',
     'done',
     'done',
@@ -316,7 +335,7 @@ describe('ops unexplained return', () => {
     return { asked, ask }
   }
   const notedOf = async (digit: string): Promise<Partial<ListedCommand>[]> =>
-    (await readOperatorCommands(sql, name(digit))).map(({ outcome, said: words }) => ({
+    (await readOperatorCommands(sql, { target: name(digit) })).map(({ outcome, said: words }) => ({
       outcome,
       said: words,
     }))
