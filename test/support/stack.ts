@@ -80,11 +80,15 @@ async function opsBundle(): Promise<string> {
 /** Trimmed output and exit code. */
 export type Operated = { code: number; said: string; complaint: string }
 
+/** Login name of the operator, where the machine has none. */
+const operatorLogin = 'tester'
+
 /** Runs `bun run ops` in this process: suites run a hundred commands, and each process costs a third of a second. */
 export async function operate({ dir }: RunningStack, ...words: string[]): Promise<Operated> {
   // The import is here because only operators' suites need to load every command.
   const { runVerb } = await import('#infra/operations/cli/main')
   process.env.LOCAL_DIR = dir
+  process.env.USER ||= operatorLogin
   const said: string[] = []
   const result = (code: number, complaint: string) => ({
     code,
@@ -102,7 +106,7 @@ export async function operate({ dir }: RunningStack, ...words: string[]): Promis
 export async function operateAsProcess({ dir }: RunningStack, script: string, ...words: string[]): Promise<Operated> {
   const program = script === 'main.ts' ? await opsBundle() : `infra/operations/${script}`
   const run = Bun.spawn([process.execPath, resolve(repositoryDir, program), ...words], {
-    env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
+    env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '', USER: operatorLogin },
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import { connect, type NatsConnection, nuid } from 'nats'
 import type { Sql } from 'postgres'
 import { runningStack, type StackFile } from '#infra/local/stack-file'
@@ -61,18 +60,21 @@ export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAc
 }
 
 /**
- * Returns the operator's name: that of the signer, or without one `by`, or else the login name, which a container may not have.
+ * Returns the operator's name: that of the signer, or without one `by`, or else the login name, which a container does not have.
+ * It is read from the environment, because without it Bun's `userInfo` calls every operator `unknown`.
  */
-export function operatorName(by: unknown, signer?: Pick<Signer, 'name'>): string {
+export function operatorName(
+  by: unknown,
+  signer?: Pick<Signer, 'name'>,
+  { USER, LOGNAME }: NodeJS.ProcessEnv = process.env,
+): string {
   if (signer && by !== undefined && by !== signer.name)
     throw new Error(`--by is ${by}, but the key in OPERATOR_KEY_FILE is that of ${signer.name}`)
   if (signer) return signer.name
   if (typeof by === 'string' && by.trim() !== '') return by.trim()
-  try {
-    return userInfo().username
-  } catch (cause) {
-    throw new Error('no login name on this machine: add --by <your name>', { cause })
-  }
+  const login = USER || LOGNAME
+  if (!login) throw new Error('no login name in USER or LOGNAME: add --by <your name>')
+  return login
 }
 
 const user = 'ops'
