@@ -241,6 +241,26 @@ export async function openFixture() {
       or split_part(${payload}->>'refId', '.', 1) = ${id}`
     return database.read((db) => db.select().from(outbox).where(isOfPayment).orderBy(position))
   }
+  const control = async (path: string, body: unknown = {}) => {
+    const reply = await fetch(`${sandbox.url}/control/${path}`, {
+      method: path === 'book' ? 'GET' : 'POST',
+      ...(path === 'book' ? {} : { body: JSON.stringify(body) }),
+    })
+    if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
+    return (await reply.json()) as Record<string, never> & { id: string; payment_id: string }
+  }
+  /** Leaves the payments of earlier tests alone: no round checks them, and no `list` reads their rows. */
+  const rest = async () => {
+    listedFromMs = clock() - 1_000
+    await database.run((db) => db.update(payments).set({ nextCheckAt: null }))
+  }
+  /** Begins a test without webhooks, with a wallet in debt, and later than any reading of the list that an earlier test shared. */
+  const withoutWebhooks = async () => {
+    Object.assign(others.chain, { verified: true, drawn: '3000000', frozen: false })
+    await rest()
+    await control('faults', { webhooks: { drop: 1 }, api: {} })
+    time.aheadMs += 10_000
+  }
   return {
     ...others,
     context,
@@ -327,23 +347,13 @@ export async function openFixture() {
         return undefined
       })
     },
-    /** Leaves the payments of earlier tests alone: no round checks them, and no `list` reads their rows. */
-    rest: async () => {
-      listedFromMs = clock() - 1_000
-      await database.run((db) => db.update(payments).set({ nextCheckAt: null }))
-    },
+    rest,
+    withoutWebhooks,
     /** Reads the list of the last hour, or since `rest`. */
     list: async () => {
       for (const account of ['ID', 'MY'] as const) await receiveListed(listing, account, new Date(listedFromMs))
     },
-    control: async (path: string, body: unknown = {}) => {
-      const reply = await fetch(`${sandbox.url}/control/${path}`, {
-        method: path === 'book' ? 'GET' : 'POST',
-        ...(path === 'book' ? {} : { body: JSON.stringify(body) }),
-      })
-      if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
-      return (await reply.json()) as Record<string, never> & { id: string; payment_id: string }
-    },
+    control,
     row,
     orders,
     rows: () => database.read((db) => db.select().from(payments)),

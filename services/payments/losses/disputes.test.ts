@@ -6,11 +6,7 @@ import { actionsOn, kinds } from './test-support'
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
-  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
-  await fixture.rest()
-  // Disputes are told by webhooks only.
-  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  fixture.time.aheadMs += 10_000
+  await fixture.withoutWebhooks()
   fixture.alarms.length = 0
 })
 

@@ -6,13 +6,7 @@ import { actionsOn, kinds } from './test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
-beforeEach(async () => {
-  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
-  await fixture.rest()
-  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  // Later than any reading of the list that an earlier test has shared.
-  fixture.time.aheadMs += 10_000
-})
+beforeEach(fixture.withoutWebhooks)
 
 const { opened, given, holdFor, isExtended, refund, dispute, isFrozen } = actionsOn(fixture)
 const tell = (id: string, words: object) => fixture.control(`payments/${id}/tell`, words)

@@ -6,12 +6,7 @@ import { actionsOn } from './test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await fixture.rest()
-  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  // This time is later than any reading of the list that an earlier test has shared.
-  fixture.time.aheadMs += 10_000
-})
+beforeEach(fixture.withoutWebhooks)
 
 const { ending, holdFor, refund, dispute, isExtended } = actionsOn(fixture)
 

@@ -9,12 +9,7 @@ import { actionsOn, kinds } from './test-support'
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 const { booked } = booksOf(fixture)
-beforeEach(async () => {
-  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
-  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  // This time is later than any reading of the list that an earlier test has shared.
-  fixture.time.aheadMs += 10_000
-})
+beforeEach(fixture.withoutWebhooks)
 
 const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(fixture)
 const pay = (session: string, channel = 'QRIS') =>

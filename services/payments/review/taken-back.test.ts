@@ -4,12 +4,7 @@ import { openFixture } from '../test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
-beforeEach(async () => {
-  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
-  await fixture.rest()
-  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  fixture.time.aheadMs += 10_000
-})
+beforeEach(fixture.withoutWebhooks)
 
 const { opened, given, ending, isFrozen } = actionsOn(fixture)
 let transactions = 0
