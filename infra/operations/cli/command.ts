@@ -5,7 +5,9 @@ import type { Proposal, ProposedLine } from '#infra/operations/audit-log/proposa
 import { type Operator, openOperator, operatorName, type Signing } from '#infra/operations/cli/operator'
 import { operatorSigner } from '#infra/operations/cli/signer'
 import { counted, isPlain, visible } from '#infra/operations/text'
+import { Faulted, Unavailable } from '#platform/bus/ask'
 import type { Say } from '#platform/command'
+import { DeadlinePassed } from '#platform/deadline'
 
 export type Verb = {
   does: string
@@ -61,7 +63,7 @@ export const changing = (
 ): Verb => {
   const change = async (asked: CommandWords, signing: Signing | undefined, say: Say) => {
     await using operator = openOperator(undefined, signing)
-    const performed = await form.change(asked, operator)
+    const performed = await form.change(asked, operator).catch(unasked)
     const ok = performed.every((one) => 'done' in one)
     const text = performed.length > 0 ? performed.map(wordsOf).join('\n') : 'nothing to do'
     say(asked.options.json ? jsonOf({ ok, performed }) : visible(text))
@@ -92,6 +94,15 @@ export const changing = (
       return change({ ...line, reason, by }, { signer, line, approving }, say)
     },
   }
+}
+
+/** Throws what to do if a service does not answer a question that comes before the command. `perform` words later errors itself. */
+export function unasked(cause: unknown): never {
+  const isSilent = cause instanceof Unavailable || cause instanceof DeadlinePassed || cause instanceof Faulted
+  if (!isSilent) throw cause
+  throw new Error('a service has to be asked first, and did not answer: nothing was done. Run the same command again', {
+    cause,
+  })
 }
 
 function proposedLine({ words, options }: CommandLine): ProposedLine {
