@@ -241,7 +241,7 @@ describe('a credited top-up that its user wants back', () => {
     expect((await ops('accept', name, '--reason', `AUSD of ${topup.id}`, '--by', 'sari')).code).toBe(0)
     expect(await topups('show', topup.id)).toContain(`topups refund ${topup.id} ${name}`)
 
-    expect(await refund(topup.id, name)).toContain(`${topup.id} is refunded to the payer: Rp 50,000`)
+    expect(await refund(topup.id, name)).toContain(`${topup.id}: refund to the payer ordered: Rp 50,000`)
     expect(await refund(topup.id, name)).toContain('already done by sari')
     expect(await refund(other.id, name)).toContain(`was used for ${topup.id}`)
     await entryIn(person, topup.id, 'accepted')

@@ -113,7 +113,7 @@ describe('a payment in review', () => {
     )
     for (const { code, said } of both) {
       expect(code).toBe(0)
-      expect(said).toMatch(/is refunded to the payer|refund was decided by/)
+      expect(said).toMatch(/refund to the payer ordered|refund was decided by/)
     }
     await waitUntil('the money being back', async () => {
       const { said } = await ops('review', 'show', id)

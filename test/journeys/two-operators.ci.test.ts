@@ -98,7 +98,7 @@ describe('below the sum', () => {
       said: 'refused: dave is not an operator of this deployment',
     })
     const { code, said } = await refund('alice', id)
-    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('is refunded to the payer') })
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('refund to the payer ordered') })
     expect((await auditOf(id)).at(-1)).toMatchObject({ outcome: 'done' })
     await entryIn(person, id, 'refunded')
   })
@@ -160,7 +160,7 @@ describe('above the sum', () => {
 
     const approved = await approve('bob', command)
     expect(approved.code).toBe(0)
-    expect(approved.said).toContain('is refunded to the payer')
+    expect(approved.said).toContain('refund to the payer ordered')
     expect(approved.said).toEndWith('; approved by bob')
     await entryIn(person, id, 'refunded')
     expect(await refundsOf(id)).toBe(1)

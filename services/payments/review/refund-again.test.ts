@@ -37,7 +37,7 @@ describe.each(kinds)('a %s that gave less than its money is worth', (kind) => {
     const id = await cameBack(kind)
     expect(await booked(id)).toHaveProperty('clawback AUSD')
     expect((await fixture.resolve(id, 'refund')).ok).toMatchObject({
-      done: `${id} is refunded to the payer: Rp 10,000 as ordered-${id}_1`,
+      done: `${id}: refund to the payer ordered: Rp 10,000 as ordered-${id}_1`,
     })
     await fixture.recheck()
     await succeed(id)

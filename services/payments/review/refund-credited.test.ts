@@ -24,7 +24,7 @@ describe('a credited top-up whose AUSD came back', () => {
   test('is refunded by the provider, and its wallet owes nothing', async () => {
     const id = await credited()
     const { ok } = await fixture.refundTopup(id, givenMicro)
-    expect(ok).toMatchObject({ done: `${id} is refunded to the payer: Rp 50,000 as ordered-${id}_1` })
+    expect(ok).toMatchObject({ done: `${id}: refund to the payer ordered: Rp 50,000 as ordered-${id}_1` })
     await fixture.recheck()
     expect(await atProvider(id)).toMatchObject([{ amount: 50_000, status: 'PENDING' }])
     expect(await frozen(id)).toBe(false)

@@ -63,7 +63,7 @@ export async function orderRefunds(
   await insertOrders(tx, orders)
   await takeStep(tx, context, payment, { next: 'refunding' })
   const words = orders.map(({ minor, reference }) => `${moneyText(minor, currency)} as ${reference}`)
-  return { done: `${id} is refunded to the payer: ${words.join(', ')}` }
+  return { done: `${id}: refund to the payer ordered: ${words.join(', ')}` }
 }
 
 /** Continues all open refunds of a payment, then throws the first error if there was one. */

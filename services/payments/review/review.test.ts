@@ -22,7 +22,7 @@ describe('a refund that an operator orders', () => {
   test('is made once, and ends by its webhook', async () => {
     const id = await differing()
     expect((await fixture.resolve(id, 'refund')).ok).toMatchObject({
-      done: `${id} is refunded to the payer: Rp 40,000 as ordered-${id}_1`,
+      done: `${id}: refund to the payer ordered: Rp 40,000 as ordered-${id}_1`,
     })
     await fixture.becomes(id, { state: 'refunding' })
     expect(await booked(id)).toEqual({ 'provider_id IDR': 40_000n, 'suspense IDR': -40_000n })
