@@ -28,3 +28,24 @@ test.each([
   expect((await streams.getMessage('WEBHOOKS', { seq: 1 })).string()).toBe(secret)
   await admin.close()
 })
+
+test('with the old key as the previous one, a new key encrypts the streams again, and opens them alone from then on', async () => {
+  const opened = /^ {2}key: .*$/m
+  await using server = await startScratchServer('the first key')
+  await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
+  const gateway = await server.connectAs('gateway')
+  await gateway.jetstream().publish(paymentsWebhookSubject('ID', 'payments', 'dlv_1'), secret)
+  await gateway.close()
+  const storedWith = async (keys: string) => {
+    await server.stop()
+    server.change((conf) => conf.replace(opened, keys))
+    await server.start()
+    const admin = await server.connectAs('admin')
+    const { streams } = await admin.jetstreamManager()
+    const stored = (await streams.getMessage('WEBHOOKS', { seq: 1 })).string()
+    await admin.close()
+    return stored
+  }
+  expect(await storedWith('  key: "the second key"\n  prev_key: "the first key"')).toBe(secret)
+  expect(await storedWith('  key: "the second key"')).toBe(secret)
+})

@@ -20,6 +20,8 @@ export type ScratchServer = AsyncDisposable & {
   readonly connectWith: (user: string, password: string) => Promise<NatsConnection>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
+  /** Rewrites the configuration of the next start from that of the first one. */
+  readonly change: (change: (conf: string) => string) => void
   /** Deletes the store; the server must be stopped. */
   readonly loseStore: () => void
 }
@@ -46,7 +48,8 @@ async function startOnce(storeKey: string, change: typeof same): Promise<Scratch
   const text = readFileSync(join(confDir, 'nats-server.conf'), 'utf8')
   // nats-server resolves included paths relative to the including file.
   const users = relative(dir, join(confDir, 'users.gen.conf'))
-  writeFileSync(conf, change(text.replace("'users.gen.conf'", `'${users}'`)))
+  const first = change(text.replace("'users.gen.conf'", `'${users}'`))
+  writeFileSync(conf, first)
   let child: Child | undefined
   const start = async () => {
     mkdirSync(storeDir, { recursive: true })
@@ -81,6 +84,7 @@ async function startOnce(storeKey: string, change: typeof same): Promise<Scratch
     connectWith,
     stop,
     start,
+    change: (again) => writeFileSync(conf, again(first)),
     loseStore: () => rmSync(storeDir, { recursive: true, force: true }),
     [Symbol.asyncDispose]: async () => {
       await stop()

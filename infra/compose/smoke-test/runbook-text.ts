@@ -4,16 +4,28 @@ import { infraDir } from '#infra/compose/composition'
 
 const fence = /^( *)```sh\n([\s\S]*?)^ *```$/gm
 
-export function textBlocks(page: 'deploy' | 'restore' | 'secrets', heading: string): string[] {
+type Page = 'deploy' | 'restore' | 'secrets'
+
+/** Returns the text below a heading of the runbook. */
+export function pageSection(page: Page, heading: string): string {
   const text = readFileSync(join(infraDir, `operations/runbook/${page}.md`), 'utf8')
   const start = text.search(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))
   if (start < 0) throw new Error(`infra/operations/runbook/${page}.md has no heading "${heading}"`)
   const body = text.slice(text.indexOf('\n', start))
   const next = body.search(/^#{2,3} /m)
-  const section = next < 0 ? body : body.slice(0, next)
-  return [...section.matchAll(fence)].map(([, indent = '', block = '']) =>
+  return next < 0 ? body : body.slice(0, next)
+}
+
+export const textBlocks = (page: Page, heading: string): string[] =>
+  [...pageSection(page, heading).matchAll(fence)].map(([, indent = '', block = '']) =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
+
+/** Returns the names of the secrets of a deployment, as those of their files. */
+export function secretNames(): string[] {
+  const text = readFileSync(join(infraDir, 'compose/secrets.yaml'), 'utf8')
+  const { secrets } = Bun.YAML.parse(text) as { secrets: Record<string, object> }
+  return Object.keys(secrets)
 }
 
 /** Blocks that the rehearsal runs, each by its heading and by words that no other block below the heading has. */

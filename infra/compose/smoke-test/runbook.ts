@@ -1,6 +1,5 @@
-import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import { layDeployment, type RehearsedDeployment, ready, says } from './deployment'
 import type { Engine } from './engine'
@@ -8,7 +7,7 @@ import { eventsArrive, freshEventsSecret } from './external'
 import { provideTools } from './images'
 import { expecting, step } from './report'
 import { changes, everyDay, firstPerson, restore } from './runbook-days'
-import { blockOf } from './runbook-text'
+import { blockOf, secretNames } from './runbook-text'
 import type { ComposeStack } from './stack'
 
 // Runs the shell blocks of the runbook, from an empty env file to a restore.
@@ -135,10 +134,4 @@ function fillSecrets(dir: string, env: Map<string, string>): string {
     env.delete(name.toUpperCase())
   }
   return dir
-}
-
-const secretNames = () => {
-  const text = readFileSync(join(repositoryDir, 'infra/compose/secrets.yaml'), 'utf8')
-  const { secrets } = Bun.YAML.parse(text) as { secrets: Record<string, object> }
-  return Object.keys(secrets)
 }
