@@ -32,7 +32,8 @@ export const services = {
   ServicesUnreachable: {
     severity: 'page',
     means: 'NATS is unreachable from the gateway.',
-    steps: 'If `bus rtt` responds, restart the gateway; otherwise `dc logs --tail 50 nats`, then `dc up -d nats`.',
+    steps:
+      'If `bus rtt` responds, restart the gateway. If it names the certificate, as `reason` of `nats still unavailable` does in the log of each service, renew it and restart nats-server. Otherwise `dc logs --tail 50 nats`, then `dc up -d nats`.',
     command: 'bus rtt',
     ends: 'the gateway reaches the other services',
     access: ['host'],
