@@ -165,6 +165,14 @@ export const awaited: readonly Awaited[] = [
     alarms: ['treasury transfer scan is lagging', 'authorization of a failed take used elsewhere'],
   },
   {
+    what: 'failed send whose signature was in a transaction',
+    tables: ['chain_relayer.operation'],
+    binds: 'nothing here; its receiver may still submit it, and it is then shown as sent',
+    ends: 'an hour after it failed, or with its validity',
+    prolonged: 'nobody',
+    alarms: [],
+  },
+  {
     what: 'request to return unexplained AUSD',
     tables: ['chain_relayer.giveback_request'],
     binds: 'AUSD in the treasury that belongs to its sender',

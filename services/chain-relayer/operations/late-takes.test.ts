@@ -6,6 +6,8 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { idFor } from '#shared/ids'
 import { actorKeys } from '#test/support/contracts'
 import type { Context } from '../context'
+import { holdLanes } from '../lanes/held-lanes'
+import { entryOf } from '../questions/activity'
 import { outbox } from '../schema.store'
 import {
   cancelData,
@@ -20,10 +22,12 @@ import {
   transferData,
   until,
 } from '../test-support'
+import { assignWaiting } from '../transactions/assign'
 import { searchOnce } from './authorization-search'
 import { findCursor } from './cursor.store'
 import { settleLateTakes } from './late-takes'
-import { countWatched, endWatch } from './operation.store'
+import { orderOf, sendIdOf } from './operation'
+import { countWatched, endWatch, insertOperation } from './operation.store'
 import { followTransfers } from './treasury-transfers'
 
 const fixture = await openFixture()
@@ -81,6 +85,47 @@ async function refuseAbove(logsMax: number, forward: () => Promise<Response>): P
   const message = `query returned more than ${logsMax} results`
   return Response.json({ jsonrpc: '2.0', id: reply.id, error: { code: -32005, message } })
 }
+
+describe('a failed send', () => {
+  /** Returns a send that reverted because its wallet had become empty, and which the wallet could pay again. */
+  async function revertedSend(context: Context) {
+    const { key, address } = await newWallet(fixture, 4_000_000n)
+    const authorization = await fixture.sign(key, { to: recipient, value: 4_000_000n, nonce: newNonce() })
+    const task = { kind: 'send', payload: { sendId: sendIdOf(authorization), authorization } } as const
+    await database.transaction((tx) => insertOperation(tx, orderOf(task)))
+    await assignWaiting(context, await holdLanes(context))
+    const args = [recipient, 1n] as const
+    await fixture.submit(key, contracts.ausd, encodeFunctionData({ abi: ausdAbi, functionName: 'transfer', args }))
+    expect(await fixture.finish(context, task)).toMatchObject({ state: 'failed', reason: 'balance_too_low' })
+    await fixture.mint(address, 1n)
+    return { key, authorization, task }
+  }
+
+  test('whose signature was in a transaction, and that anyone puts on the chain, is shown as sent', async () => {
+    const context = await begin()
+    const { authorization, task } = await revertedSend(context)
+    const txHash = await submitted(transferData(authorization))
+    const state = async () => (await fixture.operationOf(task)).state === 'settled'
+    await watchUntil(context, 'the late settlement', state)
+    expect(entryOf((await fixture.operationOf(task)) as never)).toMatchObject({
+      status: 'sent',
+      txHash,
+      inFlight: false,
+    })
+    expect(linesOf(context)).toEqual([])
+  })
+
+  test('whose nonce its wallet uses for another transfer stays failed, without an alert', async () => {
+    const context = await begin()
+    const { key, authorization, task } = await revertedSend(context)
+    const nonce = authorization.nonce as Hex
+    await submitted(transferData(await fixture.sign(key, { to: treasury, value: 1n, nonce })))
+    const isOver = async () => (await fixture.operationOf(task)).watchAt === null
+    await watchUntil(context, 'the end of the watch', isOver)
+    expect((await fixture.operationOf(task)).state).toBe('failed')
+    expect(linesOf(context)).toEqual([])
+  })
+})
 
 describe('a failed take', () => {
   test('that a third party puts on the chain is settled late, when it is final', async () => {

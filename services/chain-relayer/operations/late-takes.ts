@@ -13,13 +13,13 @@ import { followTransfers } from './treasury-transfers'
 const rowsMax = 256
 const checkAtOnce = 4
 /**
- * Time after which a failed take is no longer watched, in seconds. The scan of the treasury finds transfers after that.
+ * Time after which a failed transfer is no longer watched, in seconds. The scan of the treasury finds takes after that.
  */
 const watchMaxSeconds = 60n * 60n
 /** Margin past `validBefore` in block time, in seconds, because endpoints differ. */
 const marginSeconds = 60n
 
-/** Settles failed takes whose transfer happened after all. Returns true if more may be due. */
+/** Settles failed takes and sends whose transfer happened after all. Returns true if more may be due. */
 export async function settleLateTakes(context: Context, watchMs: number): Promise<boolean> {
   const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
   if (due.length === 0) return false
@@ -28,9 +28,9 @@ export async function settleLateTakes(context: Context, watchMs: number): Promis
   const next = await context.database.read(findCursor)
   // The treasury scan reads all blocks after this head.
   const isFollowed = next !== undefined && next <= head.number + 1n
-  const checkOne = (take: Watched) =>
-    check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
-      context.logThrottled.warn('watch', { err: error }, 'failed take check failed, will retry'),
+  const checkOne = (transfer: Watched) =>
+    check(context, transfer, { used: used.get(transfer.id), head, isFollowed }).catch((error) =>
+      context.logThrottled.warn('watch', { err: error }, 'failed transfer check failed, will retry'),
     )
   await pMap(due, checkOne, { concurrency: checkAtOnce })
   return due.length === rowsMax
@@ -57,35 +57,37 @@ async function usedAt(
 
 async function check(
   context: Context,
-  take: Watched,
+  transfer: Watched,
   { used, head, isFollowed }: { used: boolean | undefined; head: Head; isFollowed: boolean },
 ): Promise<void> {
   const { database, log } = context
-  const { authorization } = take.payload
-  const fields = { operationId: take.id, cause: take.cause }
+  const { id, kind, cause, payload, updatedAt } = transfer
+  const { authorization } = payload
+  const fields = { operationId: id, cause }
   if (used === undefined) throw new Error('authorizationState reverted')
   if (!used) {
-    const failedAt = BigInt(Math.floor(take.updatedAt.getTime() / 1_000))
+    const failedAt = BigInt(Math.floor(updatedAt.getTime() / 1_000))
     const lapsed = head.timestamp >= BigInt(authorization.validBefore) + marginSeconds
-    const watchedEnough = isFollowed && head.timestamp >= failedAt + watchMaxSeconds
+    const watchedEnough = (isFollowed || kind === 'send') && head.timestamp >= failedAt + watchMaxSeconds
     if (!lapsed && !watchedEnough) return
-    if (await database.run((db) => endWatch(db, take.id)))
-      log.info({ ...fields, lapsed }, 'authorization of a failed take still unused, watch ended')
+    if (await database.run((db) => endWatch(db, id)))
+      log.info({ ...fields, lapsed }, `authorization of a failed ${kind} still unused, watch ended`)
     return
   }
-  const use = useOf(context, take, authorization, head)
+  const use = useOf(context, transfer, authorization, head)
   if (use === undefined) return // The search is still running.
-  if (use === 'unknown') {
-    return context.logThrottled.alarm(`use:${take.id}`, fields, 'authorization use not found')
+  if (use === 'unknown' && kind === 'take') {
+    return context.logThrottled.alarm(`use:${id}`, fields, 'authorization use not found')
   }
-  if (use === 'cancelled' || use === 'used_elsewhere') {
-    if (!(await database.run((db) => endWatch(db, take.id)))) return
-    if (use === 'cancelled') log.info(fields, 'authorization of a failed take cancelled')
-    else log.alarm(fields, 'authorization of a failed take used elsewhere')
+  if (use === 'unknown' || use === 'cancelled' || use === 'used_elsewhere') {
+    if (!(await database.run((db) => endWatch(db, id)))) return
+    // The nonce of a send is its wallet's own affair.
+    if (kind === 'take' && use === 'used_elsewhere') log.alarm(fields, 'authorization of a failed take used elsewhere')
+    else log.info({ ...fields, use }, `authorization of a failed ${kind} is over`)
     return
   }
-  if (!(await database.transaction((tx) => settleLate(tx, take, use.used)))) return
-  log.warn({ ...fields, txHash: use.used.txHash }, 'failed take settled late')
+  if (!(await database.transaction((tx) => settleLate(tx, transfer, use.used)))) return
+  log.warn({ ...fields, txHash: use.used.txHash }, `failed ${kind} settled late`)
   context.poke()
 }
 
@@ -104,7 +106,7 @@ export const watchLateTakes = (context: Context, watchMs: number): Loop =>
       let more = true
       while (more && !signal.aborted)
         more = await settleLateTakes(context, watchMs).catch((error) => {
-          context.logThrottled.warn('watch', { err: error }, 'failed take watch failed, will retry')
+          context.logThrottled.warn('watch', { err: error }, 'failed transfer watch failed, will retry')
           return false
         })
     },

@@ -258,10 +258,11 @@ export const findUndecided = async (db: Db, rowsMax: number): Promise<Operation[
   return rows as Operation[]
 }
 
-/** A failed take whose authorization can still be used. */
-export type Watched = Extract<Operation, { kind: 'take' }>
+/** A failed take or send whose authorization can still be used. */
+export type Watched = Extract<Operation, { kind: 'take' | 'send' }>
+export type FailedTake = Extract<Operation, { kind: 'take' }>
 
-/** Claims failed takes whose check is due. The claims expire, so instances share the work and replace a dead one. */
+/** Claims failed transfers whose check is due. The claims expire, so instances share the work and replace a dead one. */
 export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
   const due = await tx
     .select({ id: operations.id })
@@ -280,7 +281,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   return rows as Watched[]
 }
 
-export async function findFailedTakes(db: Db, wallets: readonly `0x${string}`[]): Promise<Watched[]> {
+export async function findFailedTakes(db: Db, wallets: readonly `0x${string}`[]): Promise<FailedTake[]> {
   if (wallets.length === 0) return []
   const rows = await db
     .select()
@@ -293,10 +294,10 @@ export async function findFailedTakes(db: Db, wallets: readonly `0x${string}`[])
         isNotNull(operations.authorizationNonce),
       ),
     )
-  return rows as Watched[]
+  return rows as FailedTake[]
 }
 
-/** Ends the watch of a failed take. Returns false if another instance ended it first. */
+/** Ends the watch of a failed transfer. Returns false if another instance ended it first. */
 export async function endWatch(db: Db, id: string): Promise<boolean> {
   const ended = await db
     .update(operations)

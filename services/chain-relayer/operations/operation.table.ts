@@ -34,7 +34,7 @@ export const operations = schema.table(
     blockNumber: amountColumn('block_number'),
     blockHash: text('block_hash').$type<`0x${string}`>(),
     reason: text('reason'),
-    /** Time of the next check of a failed take's authorization. */
+    /** Time of the next check of a failed transfer's authorization. */
     watchAt: at('watch_at'),
     /** Number of repeated commands, each of which is announced with a new message id. */
     repeats: integer('repeats').notNull().default(0),

@@ -41,15 +41,22 @@ describe('an operation', () => {
     ['take', 'authorization_expired', false],
     ['take', 'authorization_cancelled', false],
     ['take', 'authorization_used_elsewhere', false],
+    ['send', 'reverted', true],
     ['send', 'balance_too_low', false],
     ['return', 'reverted', false],
   ] as const)('of the kind %s that failed with %s may still happen: %p', (kind, reason, late) => {
-    expect(mayHappenLate({ kind, authorizationNonce: '0x01' }, reason)).toBe(late)
+    expect(mayHappenLate({ kind, authorizationNonce: '0x01', tries: 0 }, reason)).toBe(late)
+  })
+
+  test('of a send may still happen once its signature was in a transaction', () => {
+    const failed = { kind: 'send', authorizationNonce: '0x01', tries: 1 } as const
+    expect(mayHappenLate(failed, 'balance_too_low')).toBe(true)
+    expect(mayHappenLate(failed, 'authorization_cancelled')).toBe(false)
   })
 
   // guard: a take that shares its transfer with another never counts as late
   test('security: that shares its authorization with another payout never counts as still possible', () => {
-    const failed = { kind: 'take', authorizationNonce: null } as const
+    const failed = { kind: 'take', authorizationNonce: null, tries: 0 } as const
     expect(mayHappenLate(failed, 'authorization_conflict')).toBe(false)
   })
 

@@ -38,7 +38,7 @@ export const lifecycle: Lifecycle<OperationState> = {
   // nonce, or if its transaction reverted.
   assigned: ['settled', 'failed', 'waiting'],
   settled: [],
-  // Only a failed take can settle, because anyone may still submit its authorization.
+  // Only a failed take or send can settle, because anyone may still submit its authorization.
   failed: ['settled'],
 }
 
@@ -52,7 +52,7 @@ export const limitsOf = (afterMs: number): Limits<OperationState> => {
     waiting: { ...pending, awaits: 'a lane' },
     assigned: { ...pending, awaits: 'the transaction to become final' },
     settled: { rests: 'final on the chain' },
-    failed: { rests: 'reported; a take that can still be submitted is watched' },
+    failed: { rests: 'reported; a take or send that can still be submitted is watched' },
   }
 }
 
@@ -64,15 +64,17 @@ const closedReasons: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true if a third party may still submit the failed transfer. Nothing is owed for a send. A take that was
- * stored without a nonce uses that of another payout.
+ * Returns true if a third party may still submit the failed transfer. A take that was stored without a nonce uses that of
+ * another payout. The signature of a send is public only once it was in a transaction.
  */
 export const mayHappenLate = (
-  failed: { readonly kind: OperationKind; readonly authorizationNonce: string | null },
+  failed: { readonly kind: OperationKind; readonly authorizationNonce: string | null; readonly tries: number },
   reason: string,
-): boolean =>
+): boolean => {
+  const isPublic = failed.kind === 'take' || (failed.kind === 'send' && (failed.tries > 0 || reason === 'reverted'))
   // guard: a take that shares its transfer with another never counts as late
-  failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
+  return isPublic && failed.authorizationNonce !== null && !closedReasons.has(reason)
+}
 
 /**
  * Guard of each kind against a second execution. Nothing prevents a second drip, so it keeps its lane and nonce and is

@@ -123,7 +123,7 @@ export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain):
 /** Fails an operation. Returns false if it had left the states `from`. */
 export async function fail(
   tx: Tx,
-  operation: Ended & Pick<Operation, 'authorizationNonce'>,
+  operation: Ended & Pick<Operation, 'authorizationNonce' | 'tries'>,
   reason: string,
   from: readonly OperationState[] = ['waiting', 'assigned'],
 ): Promise<boolean> {

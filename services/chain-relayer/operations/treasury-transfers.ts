@@ -1,7 +1,7 @@
 import { chunkBlocks, findMoves, movesOf, type PlaceOnChain } from '../chain/authorization'
 import type { Context } from '../context'
 import { advanceCursor, findCursor } from './cursor.store'
-import { findFailedTakes, type Watched } from './operation.store'
+import { type FailedTake, findFailedTakes } from './operation.store'
 import { settleLate } from './order'
 
 // Anyone can submit the authorization of a failed take at any time. One query per interval for the
@@ -49,7 +49,7 @@ export async function followTransfers(context: Context): Promise<boolean> {
   return to < head
 }
 
-async function settleMoved(context: Context, take: Watched, place: PlaceOnChain): Promise<void> {
+async function settleMoved(context: Context, take: FailedTake, place: PlaceOnChain): Promise<void> {
   if (!(await context.database.transaction((tx) => settleLate(tx, take, place)))) return
   const fields = { operationId: take.id, cause: take.cause, txHash: place.txHash }
   context.log.warn(fields, 'failed take settled late')

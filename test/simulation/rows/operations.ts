@@ -8,7 +8,7 @@ import {
   restMaxMs,
   transferEndsMs,
 } from '../../../services/chain-relayer/operations/operation'
-import type { Watched } from '../../../services/chain-relayer/operations/operation.store'
+import type { FailedTake, Watched } from '../../../services/chain-relayer/operations/operation.store'
 import { type Operation, operations } from '../../../services/chain-relayer/operations/operation.table'
 import { written } from './cashouts'
 import { type Rows, rowsOf } from './rows'
@@ -209,7 +209,7 @@ export const takeWatched: StandIn<Operations['takeWatched']> = async (tx, rowsMa
 export const findFailedTakes: StandIn<Operations['findFailedTakes']> = async (db, wallets) =>
   ofWallets(rowsOf(db), wallets).filter(
     ({ kind, state, authorizationNonce }) => kind === 'take' && state === 'failed' && authorizationNonce !== null,
-  ) as Watched[]
+  ) as FailedTake[]
 
 export const endWatch: StandIn<Operations['endWatch']> = async (db, id) => {
   const { operations } = rowsOf(db)
