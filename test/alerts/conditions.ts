@@ -371,6 +371,16 @@ export const conditions: readonly Condition[] = [
     },
   },
   {
+    cause: 'a durable consumer is gone',
+    alerts: ['ConsumerMissing'],
+    begin: async (scene) => {
+      const admin = await asAdmin(scene)
+      await (await admin.jetstreamManager()).consumers.delete('EVENTS', 'payouts')
+      await admin.close()
+      return () => scene.stack.provision()
+    },
+  },
+  {
     cause: 'a stream is full',
     alerts: ['OutboxStuck', 'StreamNearlyFull', 'HeartbeatMissed'],
     begin: async (scene) => {

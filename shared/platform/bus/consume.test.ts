@@ -5,6 +5,7 @@ import { openBus } from '#platform/bus/open'
 import { reactTo } from '#platform/bus/reaction'
 import { messagingTables } from '#platform/db/messaging'
 import { openLog } from '#platform/log'
+import { registry } from '#platform/metrics/measures'
 import { DripOrdered } from '#shared/messages/relay'
 import { startScratchDatabase } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
@@ -127,7 +128,13 @@ test('a durable consumer that is gone raises an alarm, and messages are read aga
   await order('while it is gone')
   const line = await waitUntil('the alarm', () => lines.find(({ alarm }) => alarm), 40_000)
   expect(line).toMatchObject({ msg: 'durable consumer is gone', stream: 'COMMANDS', consumer: name })
+  const measured = async () =>
+    (await registry.metrics()).match(
+      new RegExp(`^ausd_consumer_missing\\{stream="COMMANDS",consumer="${name}"\\} (.)$`, 'm'),
+    )?.[1]
+  expect(await measured()).toBe('1')
   await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
   await waitUntil('the message', () => handled.size > 0)
+  await waitUntil('the metric', async () => (await measured()) === '0', 40_000)
   await Promise.all([admin.close(), gateway.close()])
 })

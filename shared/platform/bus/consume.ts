@@ -6,6 +6,7 @@ import { retryMaxMs } from '#platform/bus/verdict'
 import { isRecent, steadyClock } from '#platform/clock'
 import { type LogThrottled, openLogThrottled } from '#platform/log'
 import { startLoop } from '#platform/loop'
+import { gauge } from '#platform/metrics/measures'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
 import type { Topic } from '#shared/messages/topic'
@@ -155,6 +156,12 @@ function payloadOf(message: JsMsg): unknown {
 const missingCodes: ReadonlySet<number | undefined> = new Set([10_014, 10_059])
 export const isMissing = (error: NatsError): boolean => missingCodes.has(error.api_error?.err_code)
 
+const missing = gauge({
+  what: 'consumer_missing',
+  help: '1 if a durable consumer is gone, 0 if it is there.',
+  labels: { stream: { atMost: 10 }, consumer: { atMost: 10 } },
+})
+
 async function watch(options: DurableReading, state: State, signal: AbortSignal) {
   const { consumer, stream } = options
   const waiting = await options.bus.js.consumers
@@ -163,6 +170,7 @@ async function watch(options: DurableReading, state: State, signal: AbortSignal)
     .then(({ num_pending }) => num_pending)
     .catch((error: NatsError) => (isMissing(error) ? 'gone' : 'unknown'))
   // Neither the iterator nor the server reports it: the reader waits until an operator creates the consumer again.
+  if (waiting !== 'unknown') missing({ stream, consumer }, waiting === 'gone' ? 1 : 0)
   if (waiting === 'gone')
     options.logSeldom.alarm(`${stream} ${consumer}`, { stream, consumer }, 'durable consumer is gone')
   if (typeof waiting === 'string' || waiting === 0 || signal.aborted) return

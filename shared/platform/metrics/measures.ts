@@ -1,4 +1,4 @@
-import { Counter, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Registry of counters and timers; figures read from the database are not in it. */
 export const registry = new Registry()
@@ -64,6 +64,19 @@ export function counter<L extends string>(options: {
   const counted = new Counter({ name, help, labelNames, registers: [registry] })
   const bound = boundary(labels)
   return (said, by = 1) => counted.inc(bound(said), by)
+}
+
+/** Declares a gauge named `ausd_<what>`, for a state that the process itself knows. */
+export function gauge<L extends string>(options: {
+  what: string
+  help: string
+  labels: Labels<L>
+}): (labels: LabelValues<L>, value: number) => void {
+  const { what, help, labels } = options
+  const labelNames = Object.keys(labels) as L[]
+  const measured = new Gauge({ name: `${namespace}_${what}`, help, labelNames, registers: [registry] })
+  const bound = boundary(labels)
+  return (said, value) => measured.set(bound(said), value)
 }
 
 /**

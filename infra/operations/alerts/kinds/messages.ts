@@ -124,10 +124,18 @@ export const messages = {
     means: 'Its messages wait: nothing is lost, and nothing that they order happens.',
     steps:
       '`dc run --rm provision` creates it again, and it then delivers every stored message once more, which the inbox recognises. If it was not deleted by hand, its file was damaged: `dc logs nats | grep -i consumer`, and check the disk.',
+    command: 'bus consumer report EVENTS',
     ends: 'it is there again',
     access: ['host'],
     inStatus: true,
     log: ['durable consumer is gone'],
+    rule: {
+      summary: 'The durable consumer {{ $labels.consumer }} of {{ $labels.stream }} is gone',
+      expr: 'max by (stream, consumer) (ausd_consumer_missing) > 0',
+      for: '1m',
+      fires: { 'ausd_consumer_missing{stream="EVENTS",consumer="payments"}': '1' },
+      quiet: { 'ausd_consumer_missing{stream="EVENTS",consumer="payments"}': '0' },
+    },
   },
   ConsumerBehind: {
     severity: 'ticket',
