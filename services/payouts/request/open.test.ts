@@ -214,6 +214,13 @@ describe('an accepted cash-out', () => {
     }
   })
 
+  test('is refused in the second in which its authorization begins, as the token refuses it, and accepted in the next', async () => {
+    const asked = fixture.request({ authorization: { validAfter: inSeconds(60) } })
+    const begins = Number(asked.authorization.validAfter) * 1_000
+    expect(await fixture.create(asked, { clock: () => begins + 999 })).toEqual({ refused: 'valid_after_not_reached' })
+    expect(await fixture.create(asked, { clock: () => begins + 1_000 })).toHaveProperty('ok')
+  })
+
   test('has the same response after its quote and its authorization have expired', async () => {
     const asked = fixture.request()
     const first = await fixture.create(asked)

@@ -369,7 +369,7 @@ function checkAuthorization(
   // guard: a cash-out is a transfer to the treasury
   if (authorization.to !== known.treasury) return 'to_not_treasury'
   if (BigInt(authorization.value) === 0n) return 'value_zero'
-  if (BigInt(authorization.validAfter) > known.nowSeconds) return 'valid_after_not_reached'
+  if (BigInt(authorization.validAfter) >= known.nowSeconds) return 'valid_after_not_reached'
   if (BigInt(authorization.validBefore) < known.nowSeconds + windowMinSeconds) return 'valid_before_too_near'
   return undefined
 }
