@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { dayLine } from '#infra/operations/cli/books'
+import { dayLine, sheetText } from '#infra/operations/cli/books'
 import { readSheet } from './balance-sheet'
 import { judge } from './judge'
 import { type BooksDatabase, openBooksDatabase, recordRead } from './test-support-rows'
@@ -72,4 +72,11 @@ test('the sheet has the spread and the fees that the payments of a day earned, a
     '  AUSD earned 0.050000, fees 0.000000 for 0 transactions',
     '  IDR  earned 0 and 11,100 of fees, fees 9,990 for 2 transactions, 4,995 for each',
   ])
+})
+
+test('the sheet says how old each balance is that chain or provider reported', async () => {
+  await database.admin`insert into books.balances (place, asset, amount, read_at)
+    values ('lane:0xa', 'MON', 4, now() - interval '20 seconds'), ('lane:0xb', 'MON', 3, now() - interval '3 hours')`
+  const sheet = await readSheet(database.books)
+  expect(sheetText(sheet)).toMatch(/lanes .* external 0\.0+7, read 3 h ago, difference 0\.0+7\n/)
 })

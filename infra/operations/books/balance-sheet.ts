@@ -13,6 +13,8 @@ export type SheetLine = {
   readonly asset: Asset
   readonly balance: bigint
   readonly outside: bigint | undefined
+  /** Age of that balance, or of the oldest of several, in ms. */
+  readonly outsideAgeMs: number | undefined
 }
 
 /** Money of an item that is in progress or needs a decision. */
@@ -56,8 +58,9 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
         select account, asset, amount from books.totals where source <> 'chain'
         union all select account, asset, amount from ${allLines} l where booked_at >= ${moment(span.since)}
       ) l group by account, asset having sum(amount) <> 0`)
-    const read = await tx<{ place: string; asset: Asset; amount: string }[]>`
-      select split_part(place, ':', 1) as place, asset, sum(amount)::text as amount
+    const read = await tx<{ place: string; asset: Asset; amount: string; ageMs: number }[]>`
+      select split_part(place, ':', 1) as place, asset, sum(amount)::text as amount,
+        greatest(0, extract(epoch from now() - min(read_at)) * 1000)::float8 as "ageMs"
       from books.balances where place not in ('credit_line', 'credit_line_owes') group by 1, 2`
     const breaks = await openBreaks(tx)
     const day = await readDayResults(tx, "now() - interval '1 day'", "'infinity'")
@@ -69,7 +72,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
         const outside = read.find((one) => one.place === place && isOf(one))
         if (!booked && !outside) return []
         const balance = BigInt(booked?.amount ?? 0)
-        return [{ account, asset, balance, outside: outside && BigInt(outside.amount) }]
+        return [{ account, asset, balance, outside: outside && BigInt(outside.amount), outsideAgeMs: outside?.ageMs }]
       }),
     )
     return { lines, breaks, day, closed: isClosed(lines, breaks), items: await readItems(tx, span, lines) }

@@ -6,7 +6,7 @@ import {
   type SheetLine,
 } from '#infra/operations/books/balance-sheet'
 import { type Unsealed, type Verified, verifySeals } from '#infra/operations/books/seal'
-import { breakLine } from '#infra/operations/books/text'
+import { ageText, breakLine } from '#infra/operations/books/text'
 import { reading, type Verb } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
@@ -105,11 +105,11 @@ function assetText(asset: Asset, lines: readonly SheetLine[]): string[] {
   const total = lines.reduce((sum, { balance }) => sum + balance, 0n)
   return [
     asset,
-    ...lines.map(({ account, balance, outside }) => {
+    ...lines.map(({ account, balance, outside, outsideAgeMs = 0 }) => {
       const other =
         outside === undefined
           ? ''
-          : `  external ${amountText(outside, asset)}, difference ${amountText(outside - balance, asset)}`
+          : `  external ${amountText(outside, asset)}, read ${ageText(outsideAgeMs)} ago, difference ${amountText(outside - balance, asset)}`
       const side = chart[account].side.padEnd(9)
       return `  ${side} ${account.padEnd(16)} ${amountText(balance, asset).padStart(28)}${other}`
     }),
