@@ -32,14 +32,20 @@ async function giveUp(payoutId: string, other: Partial<Context> = {}): Promise<{
 }
 
 /** Returns a cash-out whose order got `reply`, and which is not ordered again. */
-const ordered = (reply: () => Response): Promise<string> =>
-  fixture.unhurried(() =>
-    fixture.detoured(orders(reply), async () => {
+async function ordered(reply: () => Response): Promise<string> {
+  let replies = 0
+  const counted = () => {
+    replies++
+    return reply()
+  }
+  return fixture.unhurried(() =>
+    fixture.detoured(orders(counted), async () => {
       const id = await fixture.taken()
-      await waitUntil('an attempt', async () => (await fixture.row(id)).attempts === 1)
+      await waitUntil('a reply to its order', () => replies === 1)
       return id
     }),
   )
+}
 /** Answers each order with the error that the provider keeps under its key. */
 const keepsItsError = () => says(409, 'DUPLICATE_ERROR')
 
