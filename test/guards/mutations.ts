@@ -201,7 +201,6 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     '[context.provider.apis[0]]',
   ),
   'a payout stays with the API version of its first attempt': without('cashout.payoutApi'),
-  'nothing is returned while a later attempt may be accepted': instead('=== attempts', ''),
   'sealed bank details open only for their own payout': instead('payoutId', '""'),
   'AUSD that arrives late is returned only after its payout was looked for': instead(
     'findBeforeReturn(context, cause)',

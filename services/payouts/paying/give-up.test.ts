@@ -5,7 +5,7 @@ import type { Context } from '../context'
 import { answerOperatorCommands } from '../request/operator-commands'
 import { type Detour, type Fixture, openFixture } from '../test-support'
 import { faultOf } from './give-up'
-import { beginAttempt } from './pay'
+import { beginAttempt, payAgain } from './pay'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -132,7 +132,7 @@ describe('a payout is not given up', () => {
     await unheard[Symbol.asyncDispose]()
   })
 
-  // guard: a payout is not given up while a later attempt may be accepted
+  // guard: nothing is returned while a later attempt may be accepted
   test('if it was ordered again meanwhile', async () => {
     const id = await ordered(() => says(500, 'SERVER_ERROR'))
     const { provider } = fixture.context
@@ -147,6 +147,30 @@ describe('a payout is not given up', () => {
     await fixture.due(id)
     await fixture.until(id, 'paid')
     expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  // guard: nothing is returned for a payout that has become known since it was looked up
+  test.each([
+    ['is being made', '141414', 'paying'],
+    ['was paid', '1234567890', 'paid'],
+  ] as const)('if another instance learns after the look-up that it %s', async (_, account_number, state) => {
+    const id = await ordered(() => says(500, 'SERVER_ERROR'))
+    const { provider } = fixture.context
+    const findByReference: typeof provider.findByReference = async (...asked) => {
+      const found = await provider.findByReference(...asked)
+      const channel_properties = { account_number, account_holder_name: 'Sari Dewi' }
+      const order = { reference_id: id, channel_code: 'ID_BCA', channel_properties, amount: 81_250, currency: 'IDR' }
+      await fixture.provide('/v2/payouts', order, { 'Idempotency-key': id })
+      await waitUntil('news of the payout', async () => {
+        await payAgain(fixture.context, await fixture.row(id))
+        return (await fixture.row(id)).state === state
+      })
+      return found
+    }
+    expect(await giveUp(id, { provider: { ...provider, findByReference } })).toEqual({
+      refused: `${id} has just changed: look again`,
+    })
+    expect([(await fixture.row(id)).state, await fixture.orders(id, 'relay.return')]).toEqual([state, []])
   })
 
   test('if the provider cannot be read', async () => {

@@ -1,12 +1,11 @@
 import type { WorthOf } from '#shared/messages/operator-commands'
 import type { CashoutGiveUp } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
-import { findCashout, lockCashout } from '../cashout.store'
+import { findCashout } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { conclusiveAfterMs } from '../decide'
-import { startReturn } from '../onchain/advance'
-import { isAtProvider } from './pay'
+import { isAtProvider, returnUnmade } from './pay'
 
 /** Failure code of a payout that operators gave up. */
 const givenUp = 'GIVEN_UP'
@@ -28,13 +27,9 @@ export async function giveUpPayout(
   // guard: a payout that the provider has is not given up
   if (await isAtProvider(context, cashout))
     return { refused: `the provider has the payout of ${payoutId}: it is followed` }
-  const outcome = await context.database.transaction(async (tx) => {
-    const current = await lockCashout(tx, payoutId)
-    // guard: a payout is not given up while a later attempt may be accepted
-    if (current?.attempts !== cashout.attempts) return undefined
-    return startReturn(tx, context, current, { reason: 'provider_refused', failureCode: givenUp })
-  })
-  if (!outcome) return { refused: `${payoutId} has just changed: look again` }
+  const because = { reason: 'provider_refused', failureCode: givenUp } as const
+  const started = await context.database.transaction((tx) => returnUnmade(tx, context, cashout, because))
+  if (!started) return { refused: `${payoutId} has just changed: look again` }
   context.log.info({ payoutId, by, reason }, 'payout given up by operator')
   context.poke()
   return { done: `the payout of ${payoutId} is given up, and its AUSD is being returned` }
