@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { type AuditedCommand, type Awaited, perform } from '#infra/operations/audit-log/perform'
-import type { CommandReply } from '#infra/operations/audit-log/signed-outcome'
+import { type CommandReply, Proposed } from '#infra/operations/audit-log/signed-outcome'
 import { readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { Unavailable } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -78,7 +78,7 @@ test('after a lost response the same command asks again under the same id', asyn
   )
   // The request before it, whose response was lost, may have been handled.
   await expect(perform({ sql }, command('c'), away.ask)).rejects.toThrow(
-    /^wallets clear c: the service could not be reached, an earlier request may have taken effect\. Run the same command/,
+    /^wallets clear c: the service could not be reached, another request may have taken effect\. Run the same command/,
   )
   const service = serviceThatSays({ done: 'yes' })
   await perform({ sql }, command('c'), service.ask)
@@ -101,7 +101,7 @@ test('a command that found no service is recorded as unsent, so that its repeat 
 test('after a lost response the outcome stays unknown while the service cannot be reached', async () => {
   await expect(perform({ sql }, command('v'), serviceThatSays(new Error('no answer')).ask)).rejects.toThrow(/unknown/)
   const away = serviceThatSays(new Unavailable('payments is not there'))
-  await expect(perform({ sql }, command('v'), away.ask)).rejects.toThrow(/an earlier request may have taken effect/)
+  await expect(perform({ sql }, command('v'), away.ask)).rejects.toThrow(/another request may have taken effect/)
   expect(await readOperatorCommands(sql, { target: 'v' })).toMatchObject([{ outcome: null }])
 })
 
@@ -110,9 +110,38 @@ test('a command that was refused has an unknown outcome once the response to its
   await expect(perform({ sql }, command('w'), serviceThatSays(new Error('no answer')).ask)).rejects.toThrow(/unknown/)
   expect(await readOperatorCommands(sql, { target: 'w' })).toMatchObject([{ outcome: null }])
   const away = serviceThatSays(new Unavailable('payments is not there'))
-  await expect(perform({ sql }, command('w'), away.ask)).rejects.toThrow(/an earlier request may have taken effect/)
+  await expect(perform({ sql }, command('w'), away.ask)).rejects.toThrow(/another request may have taken effect/)
   await perform({ sql }, command('w'), serviceThatSays({ refused: 'not frozen' }).ask)
   expect(await readOperatorCommands(sql, { target: 'w' })).toMatchObject([{ outcome: 'refused' }])
+})
+
+test('a request that found no service does not hide one of another operator whose response was lost', async () => {
+  const lost = serviceThatSays(new Error('no answer'))
+  const away = async (): Promise<never> => {
+    await expect(perform({ sql }, command('x', { by: 'dewi' }), lost.ask)).rejects.toThrow(/outcome unknown/)
+    throw new Unavailable('payments is not there')
+  }
+  await expect(perform({ sql }, command('x'), away)).rejects.toThrow(/another request may have taken effect/)
+  expect(await readOperatorCommands(sql, { target: 'x' })).toMatchObject([{ outcome: null }])
+})
+
+test('a refusal does not hide a request of another operator that was under way, and whose response was lost', async () => {
+  const refused = serviceThatSays({ refused: 'not frozen' })
+  const lost = async (): Promise<never> => {
+    await perform({ sql }, command('y', { by: 'dewi' }), refused.ask)
+    throw new Error('no answer')
+  }
+  await expect(perform({ sql }, command('y'), lost)).rejects.toThrow(/outcome unknown/)
+  expect(await readOperatorCommands(sql, { target: 'y' })).toMatchObject([{ outcome: null }])
+})
+
+test('a command that waited for another operator is unsent, also if it was refused before', async () => {
+  await perform({ sql }, command('p'), serviceThatSays({ refused: 'not frozen' }).ask)
+  const proposing = serviceThatSays(new Proposed('proposed by sari'))
+  for (const target of ['p', 'q']) {
+    expect(await perform({ sql }, command(target), proposing.ask)).toMatchObject({ awaited: 'proposed by sari' })
+    expect(await readOperatorCommands(sql, { target })).toMatchObject([{ outcome: 'unsent' }])
+  }
 })
 
 test('no outcome is recorded until one is known, and repeating the command reuses the same request', async () => {

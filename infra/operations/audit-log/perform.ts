@@ -57,13 +57,18 @@ export async function perform(
   }
   const proposal = signing && !approving ? await findProposal(sql, recorded.id) : undefined
   if (proposal?.isOpen) return { id: recorded.id, awaited: waitsText(proposal) }
-  if (!recorded.isUnknown) await note(sql, recorded.id, command, 'unknown', 'no response')
-  const isFirst = recorded.isNew || !recorded.isUnknown
+  // The first request is unknown without a row of its own.
+  const request = recorded.isNew ? null : await note(sql, recorded.id, command, 'unknown', 'no response')
   const outcome = await ask(recorded.id).catch(async (cause: unknown): Promise<Awaited> => {
-    if (cause instanceof Proposed) return { awaited: cause.message }
-    const isUnsent = isFirst && cause instanceof Unavailable
-    if (isUnsent) await note(sql, recorded.id, command, 'unsent', 'the service could not be reached, nothing was done')
-    throw new Error(unansweredText(command, cause, isFirst), { cause })
+    if (cause instanceof Proposed) {
+      await noteUnsent(sql, recorded, command, { request, said: 'another operator had to approve it' })
+      return { awaited: cause.message }
+    }
+    const isAway = cause instanceof Unavailable
+    const said = 'the service could not be reached, nothing was done'
+    const isUnsent = isAway && (await noteUnsent(sql, recorded, command, { request, said }))
+    if (!isAway) await noteLost(sql, recorded.id, command)
+    throw new Error(unansweredText(command, cause, isUnsent), { cause })
   })
   if ('awaited' in outcome) return { id: recorded.id, ...outcome }
   const reply =
@@ -74,9 +79,9 @@ export async function perform(
 
 const again = 'Run the same command again: it takes effect once and reports the outcome'
 
-function unansweredText({ verb, target }: AuditedCommand, error: unknown, isFirst: boolean): string {
+function unansweredText({ verb, target }: AuditedCommand, error: unknown, isUnsent: boolean): string {
   if (!(error instanceof Unavailable)) return `${verb} ${target}: no response, outcome unknown. ${again}`
-  const effect = isFirst ? 'nothing was done' : 'an earlier request may have taken effect'
+  const effect = isUnsent ? 'nothing was done' : 'another request may have taken effect'
   return `${verb} ${target}: the service could not be reached, ${effect}. ${again}`
 }
 
@@ -101,8 +106,6 @@ type RecordedCommand = {
   said: string | null
   /** True if it was never sent before. */
   isNew: boolean
-  /** True if the latest request has no outcome, so that it may have taken effect. */
-  isUnknown: boolean
 }
 
 /** Records the command unless it exists. Returns its first request, with the outcome if it is done. */
@@ -117,8 +120,7 @@ async function record(sql: Sql, command: AuditedCommand): Promise<RecordedComman
 async function find(sql: Sql, { verb, target, cause }: AuditedCommand): Promise<RecordedCommand | undefined> {
   const [recorded] = await sql<RecordedCommand[]>`
     select d.id, coalesce(o.asked_by, d.asked_by) as "askedBy", coalesce(o.recorded_at, d.asked_at) as "askedAt",
-      coalesce(o.reason, d.reason) as reason, o.said, false as "isNew",
-      coalesce((select outcome from ops.outcomes where command_id = d.id order by id desc limit 1), 'unknown') = 'unknown' as "isUnknown"
+      coalesce(o.reason, d.reason) as reason, o.said, false as "isNew"
     from ops.commands d left join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
     where d.verb = ${verb} and d.target = ${target} and d.cause = ${cause}`
   return recorded
@@ -135,14 +137,42 @@ export async function conclude(
   await note(sql, id, operator, word, said)
 }
 
+/** Records an outcome. Returns its id, or null if the command is done already. */
 async function note(
   sql: Sql,
   id: string,
   { by, reason }: Pick<AuditedCommand, 'by' | 'reason'>,
   word: RecordedOutcome,
   said: string,
-): Promise<void> {
-  await sql`
+): Promise<string | null> {
+  const [noted] = await sql<{ id: string }[]>`
     insert into ops.outcomes (command_id, outcome, said, asked_by, reason) values (${id}, ${word}, ${said}, ${by}, ${reason})
-    on conflict do nothing`
+    on conflict do nothing returning id::text`
+  return noted?.id ?? null
 }
+
+/**
+ * Records that nothing was done, and returns true, unless another request of the command may have taken effect: an earlier one,
+ * or one that another operator sent since. `request` is the row of this one.
+ */
+async function noteUnsent(
+  sql: Sql,
+  { id, isNew }: Pick<RecordedCommand, 'id' | 'isNew'>,
+  { by, reason }: Pick<AuditedCommand, 'by' | 'reason'>,
+  { request, said }: { request: string | null; said: string },
+): Promise<boolean> {
+  const noted = await sql`
+    insert into ops.outcomes (command_id, outcome, said, asked_by, reason)
+    select ${id}, 'unsent', ${said}, ${by}, ${reason}
+    where coalesce((
+      select outcome from ops.outcomes where command_id = ${id} and id is distinct from ${request}::bigint
+      order by id desc limit 1), ${isNew ? 'unsent' : 'unknown'}) in ('refused', 'unsent')
+    returning id`
+  return noted.length > 0
+}
+
+/** Records a lost response again if the outcome of another request was recorded since this one was sent. */
+const noteLost = (sql: Sql, id: string, { by, reason }: Pick<AuditedCommand, 'by' | 'reason'>) => sql`
+  insert into ops.outcomes (command_id, outcome, said, asked_by, reason)
+  select ${id}, 'unknown', 'no response', ${by}, ${reason}
+  where (select outcome from ops.outcomes where command_id = ${id} order by id desc limit 1) in ('refused', 'unsent')`

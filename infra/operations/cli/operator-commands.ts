@@ -57,7 +57,7 @@ export function listed(found: readonly ListedCommand[]): CommandResult {
   const [shown, isComplete] = [found.slice(0, shownMax), found.length <= shownMax]
   const more = isComplete ? [] : [`there are older ones: --to ${shown.at(-1)!.at.toISOString()}`]
   const text = shown.length === 0 ? 'no commands recorded' : [...shown.map(lineOf), ...more].join('\n')
-  const ok = isComplete && shown.every(({ outcome }) => outcome !== null)
+  const ok = isComplete && shown.every(({ outcome, waitsUntil }) => outcome !== null && waitsUntil === null)
   return { text, data: { commands: shown, isComplete }, ok }
 }
 
