@@ -171,12 +171,12 @@ function messagesOf(payment: PaymentRow): Announcement[] {
 const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInReview }
 
 /**
- * Builds an event. Integrators ignore an id that they have handled, so a payment that begins anew, and a review for another
- * reason, have ids of their own.
+ * Builds the event of a step. Integrators ignore an id that they have handled, so a payment that begins anew, and each of its
+ * reviews, have ids of their own: `updatedAt` is still the time of the step before.
  */
 function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   const topic = facts[fact]
-  const repeat = fact === 'review' && payment.reason ? payment.reason : 0
+  const repeat = fact === 'review' ? payment.updatedAt.getTime() : 0
   return announcement(topic, messageIdFor(topic, refIdOf(payment), repeat), {
     paymentId: payment.id,
     kind: payment.kind,

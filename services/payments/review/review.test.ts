@@ -319,6 +319,16 @@ describe('a refund that an operator orders', () => {
     expect(events).toEqual(['payments.paid', 'payments.review', 'payments.settled', 'payments.review'])
   })
 
+  test('tells the integrator of another review for the same reason', async () => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    const [refund] = await atProvider(id)
+    await fixture.control(`refunds/${refund!.id}/fail`)
+    await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+    expect(await fixture.subjects(id)).toEqual(['payments.review', 'payments.review'])
+  })
+
   test('and that comes back after it succeeded is owed again, and another one can be ordered', async () => {
     for (const id of [await differing(), await paidTwice()]) {
       await fixture.resolve(id, 'refund')
