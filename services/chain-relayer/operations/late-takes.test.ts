@@ -73,6 +73,11 @@ const told = (cause: string) =>
   )
 const isWatched = async (task: ReturnType<typeof take>) => (await fixture.operationOf(task)).watchAt !== null
 
+const withoutResult = async (forward: () => Promise<Response>) => {
+  const { id } = (await (await forward()).json()) as { id: number }
+  return Response.json({ jsonrpc: '2.0', id, result: null })
+}
+
 /** Refuses queries with too many logs, as Alchemy and Infura do. */
 const refusingLogsAbove =
   (logsMax: number): Intercept =>
@@ -113,6 +118,21 @@ describe('a failed send', () => {
       inFlight: false,
     })
     expect(linesOf(context)).toEqual([])
+  })
+
+  test('is shown as sent although the endpoint lacks its receipt at first', async () => {
+    const context = await begin()
+    const { authorization, task } = await revertedSend(context)
+    const txHash = await submitted(transferData(authorization))
+    let reads = 0
+    fixture.endpoint.intercept = (method, forward, [hash]) => {
+      if (method !== 'eth_getTransactionReceipt' || hash !== txHash) return undefined
+      reads += 1
+      return withoutResult(forward)
+    }
+    await watchUntil(context, 'an unknown use', async () => reads > 0 && context.memory.lookUps.size === 0)
+    fixture.endpoint.intercept = undefined
+    await watchUntil(context, 'the late settlement', async () => (await fixture.operationOf(task)).state === 'settled')
   })
 
   test('whose nonce its wallet uses for another transfer stays failed, without an alert', async () => {

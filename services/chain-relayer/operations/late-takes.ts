@@ -65,10 +65,10 @@ async function check(
   const { authorization } = payload
   const fields = { operationId: id, cause }
   if (used === undefined) throw new Error('authorizationState reverted')
+  const failedAt = BigInt(Math.floor(updatedAt.getTime() / 1_000))
+  const watchedEnough = (isFollowed || kind === 'send') && head.timestamp >= failedAt + watchMaxSeconds
   if (!used) {
-    const failedAt = BigInt(Math.floor(updatedAt.getTime() / 1_000))
     const lapsed = head.timestamp >= BigInt(authorization.validBefore) + marginSeconds
-    const watchedEnough = (isFollowed || kind === 'send') && head.timestamp >= failedAt + watchMaxSeconds
     if (!lapsed && !watchedEnough) return
     if (await database.run((db) => endWatch(db, id)))
       log.info({ ...fields, lapsed }, `authorization of a failed ${kind} still unused, watch ended`)
@@ -79,6 +79,7 @@ async function check(
   if (use === 'unknown' && kind === 'take') {
     return context.logThrottled.alarm(`use:${id}`, fields, 'authorization use not found')
   }
+  if (use === 'unknown' && !watchedEnough) return // An endpoint may lack the receipt for a while.
   if (use === 'unknown' || use === 'cancelled' || use === 'used_elsewhere') {
     if (!(await database.run((db) => endWatch(db, id)))) return
     // The nonce of a send is its wallet's own affair.
