@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { openLog } from '#platform/log'
-import { bookAll, reverse } from '#shared/ledger/journal.store'
+import { book, bookAll, reverse } from '#shared/ledger/journal.store'
 import { bookCorrected } from '#shared/ledger/keeping'
 import { position } from '#shared/ledger/position'
 import { lockPayment } from '../payment.store'
@@ -68,4 +68,27 @@ test('the waived part of a reversal is booked again after its posting was revers
   await database.transaction((tx) => reverse(tx, journal, { posting: booked, reason: 'wrong' }))
   await bookCorrected({ database, journal, inbox, log, positions })
   expect(sorted(position(await linesOf(item)))).toEqual(['clawback AUSD -3', 'waived AUSD 3'])
+})
+
+test('a needless repayment of before the account `owed_back` is booked there by the migration', async () => {
+  const { database } = fixture
+  const item = 'pay_d/reversal'
+  await database.run((db) =>
+    db.execute(sql`insert into payments.reversals (payment_id, wallet, lost_micro, made_good_micro, given_back_micro)
+      values ('pay_d', ${`0x${'b'.repeat(40)}`}, 3, 7, 2)`),
+  )
+  const lines = position([
+    { account: 'capital', asset: 'AUSD', amount: -2n },
+    { account: 'clawback', asset: 'AUSD', amount: 2n },
+  ])
+  await database.transaction((tx) => book(tx, journal, { event: 'given back', item, lines }))
+  const migration = await Bun.file('infra/migrations/payments/0012_owed-back.sql').text()
+  const [, , booking] = migration.split('--> statement-breakpoint')
+  await database.run((db) => db.execute(sql.raw(booking!)))
+  expect(sorted(position(await linesOf(item)))).toEqual(['capital AUSD -2', 'clawback AUSD 6', 'owed_back AUSD -4'])
+  await database.transaction(async (tx) => {
+    const [, reversalOf] = positions
+    const wanted = new Map([[item, (await reversalOf!(tx, item))!]])
+    expect(await bookAll(tx, journal, 'again', wanted)).toBe(0)
+  })
 })
