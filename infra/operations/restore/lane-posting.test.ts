@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
+import { refOf } from '#shared/chain/ref'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import type { LaneTransaction } from './lane'
 import type { LostOperation } from './operations'
 import { type PutBack, putBack } from './put-back'
+import type { LostPayout } from './world'
 
 let server: ScratchPostgres
 let sql: Sql
@@ -81,3 +83,69 @@ test('returned AUSD is booked once as well', async () => {
   expect(await restored(sent(5, {}), [operation])).toEqual(lines)
   expect(await restored(sent(5, {}), [operation])).toEqual(lines)
 })
+
+// guard: a cash-out whose AUSD went back since the backup is not paid after a restore
+test.each(['taken', 'paying', 'paid'] as const)(
+  'a cash-out that is %s in a backup, and whose AUSD was returned since, is returned and not paid',
+  async (state) => {
+    const payoutId = crypto.randomUUID()
+    const lost: LostPayout = {
+      id: payoutId,
+      state: 'paying',
+      wallet: ana,
+      ausdMicro: 5n,
+      fiatMinor: 80n,
+      feeMinor: 0n,
+      rateMinorPerUsd: 16_000n,
+      spreadBps: 0n,
+      quoteId: payoutId,
+      requestFingerprint: 'me',
+      authorization: {
+        from: ana,
+        to: lane,
+        value: '5',
+        validAfter: '0',
+        validBefore: '9',
+        nonce: refOf(payoutId),
+        signature: '0x',
+      },
+      channelCode: 'ID_BCA',
+      providerPayoutId: null,
+      reason: null,
+      takeTxHash: null,
+      createdAt: new Date(),
+    }
+    const nothing = {
+      payments: [],
+      paid: [],
+      payouts: [],
+      erased: new Map(),
+      paidCashouts: [],
+      asked: [],
+      transactions: [],
+    }
+    await putBack(sql, { since: new Date(), ...nothing, payouts: [lost] })
+    await sql`update payouts.payouts set state = ${state} where id = ${payoutId}`
+    const operation: LostOperation = {
+      id: `op_${payoutId}`,
+      kind: 'return',
+      cause: payoutId,
+      wallet: ana,
+      payload: { payoutId, wallet: ana, ausd: '5' },
+      contentHash: 'h',
+      revision: null,
+      authorizationNonce: null,
+      leavesMicro: '0',
+    }
+    const nonce = { taken: 6, paying: 7, paid: 8 }[state]
+    await restored(sent(nonce, {}), [operation])
+    const [row] =
+      await sql`select state, reason, next_check_at <= now() as due from payouts.payouts where id = ${payoutId}`
+    const reason = state === 'paid' ? 'bank_reversed' : 'cancelled'
+    expect({ ...row }).toEqual({ state: 'returning', reason, due: true })
+    const lines = await sql<{ account: string; amount: string }[]>`
+      select account, sum(amount)::text as amount from payouts.journal where item = ${payoutId}
+      group by account, asset having sum(amount) <> 0 order by account`
+    expect(lines.map(({ account, amount }) => `${account} ${amount}`)).toEqual(['returns -5', 'treasury 5'])
+  },
+)

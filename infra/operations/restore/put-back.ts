@@ -107,6 +107,18 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     returning id, state, fiat_minor, fee_minor, ausd_micro, spread_bps`
 }
 
+/**
+ * Lets a present cash-out be returned whose AUSD went back since the backup, as after an operator cancelled it: its row would be
+ * paid. Its service orders the return again, which the relayer recognises.
+ */
+const letReturn = (tx: TransactionSql, payoutId: string) =>
+  // guard: a cash-out whose AUSD went back since the backup is not paid after a restore
+  tx<Parameters<typeof postPayouts>[1][number][]>`update payouts.payouts
+    set state = 'returning', reason = case state when 'paid' then 'bank_reversed' else coalesce(reason, 'cancelled') end,
+      next_check_at = now(), checks = 0, updated_at = now()
+    where id = ${payoutId} and state not in ('returning', 'returned')
+    returning id, state, fiat_minor, fee_minor, ausd_micro, spread_bps`
+
 async function insertTransaction(
   tx: TransactionSql,
   transaction: LaneTransaction,
@@ -136,6 +148,7 @@ async function insertTransaction(
   for (const one of operations) {
     const settled = await insertOperation(tx, one, { lane, nonce, ...place })
     if (settled.count === 1 && one.kind === 'giveback') await postGiveback(tx, one)
+    if (one.kind === 'return') await postPayouts(tx, await letReturn(tx, one.cause))
   }
   // The rows assigned operations to this nonce, but another transaction used it.
   await tx`update chain_relayer.operation set state = 'waiting', not_before = now()
