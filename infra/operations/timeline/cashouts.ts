@@ -53,7 +53,21 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
 export async function readCashouts(sql: Sql, ids: readonly string[]): Promise<TimelinePart> {
   if (ids.length === 0) return {}
   const rows = await readRows(sql, ids)
-  return { items: rows.map(itemOf), entries: rows.flatMap(entriesOf) }
+  return { items: rows.map(itemOf), entries: [...rows.flatMap(entriesOf), ...(await anomaliesOf(sql, ids))] }
+}
+
+async function anomaliesOf(sql: Sql, ids: readonly string[]): Promise<TimelineEntry[]> {
+  const rows = await sql<{ kind: string; object: string; says: string; at: Date }[]>`
+    select kind, object, says, noticed_at as at from payouts.anomalies
+    where payout_id = any(${[...ids]})`
+  return rows.map(({ kind, object, says, at }) => ({
+    at,
+    where: 'payouts',
+    what: 'anomaly',
+    id: object,
+    says: `${kind}: ${says}`,
+    isOdd: true,
+  }))
 }
 
 const itemOf = (row: Row): TracedItem => ({
