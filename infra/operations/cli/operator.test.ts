@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { operatorName } from '#infra/operations/cli/operator'
+import { openOperator, operatorName } from '#infra/operations/cli/operator'
 
 test('a command carries the name of its signer, of --by, or of the login', () => {
   expect(operatorName(undefined, { name: 'alice' }, { USER: 'root' })).toBe('alice')
@@ -13,4 +13,10 @@ test('security: a command without any name is refused, so that no operator is re
     expect(() => operatorName(undefined, undefined, env)).toThrow(
       'no login name in USER or LOGNAME: add --by <your name>',
     )
+})
+
+test('a command that cannot reach NATS names the reason', async () => {
+  const nats = { url: 'nats://127.0.0.1:1', password: '' }
+  await using operator = openOperator({ databaseUrl: 'postgres://ops@127.0.0.1:1/none', nats })
+  await expect(operator.bus()).rejects.toThrow('NATS cannot be reached: CONNECTION_REFUSED')
 })

@@ -128,6 +128,6 @@ const connection = async ({ url, password }: OperatorAccess['nats']): Promise<Na
       noAsyncTraces: true,
     })
   } catch (cause) {
-    throw new Unavailable('NATS cannot be reached', { cause })
+    throw new Unavailable(`NATS cannot be reached: ${(cause as Error).message}`, { cause })
   }
 }

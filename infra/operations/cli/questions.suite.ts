@@ -95,7 +95,7 @@ describe('questions during an incident', () => {
     expect(growth.code).toBe(1)
     expect(growth.said).toMatch(/^payments\.journal +[1-9]/m)
     expect(growth.said).toContain('disk full in about')
-    expect(growth.said).toEndWith('not read:\n  streams: NATS cannot be reached')
+    expect(growth.said).toEndWith('not read:\n  streams: NATS cannot be reached: CONNECTION_REFUSED')
   })
 
   test('while Postgres is down, unreadable parts are named and status never reports that all is well', async () => {
