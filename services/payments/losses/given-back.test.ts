@@ -56,8 +56,9 @@ test('security: a dispute that is lost again freezes the wallet if its repayment
 test('an unneeded repayment is returned once, and only in its exact amount', async () => {
   const { id } = await repaidNeedlessly()
   expect((await fixture.giveBack(id, '3076922')).ok).toHaveProperty('refused')
-  expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done')
-  expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done')
+  const done = `3.076923 AUSD of ${id} were given back`
+  expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done', done)
+  expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done', `${done} before`)
   expect((await fixture.reversals()).find(({ paymentId }) => paymentId === id)).toMatchObject({
     lostMicro: 0n,
     madeGoodMicro: 0n,

@@ -279,14 +279,17 @@ export async function recordGivenBack(
     const loss = await findReversal(tx, paymentId)
     const needless = loss ? needlesslyRepaid(loss) : 0n
     if (needless === 0n && loss && loss.givenBackMicro > 0n)
-      return { done: `${loss.givenBackMicro} of ${paymentId} were given back` }
+      return { done: `${givenBackText(paymentId, loss.givenBackMicro)} before` }
     if (!loss || needless === 0n) return { refused: `nothing of ${paymentId} was repaid needlessly` }
     if (String(needless) !== micro) return { refused: `the needless repayment of ${paymentId} has changed: look again` }
     await bookReversal(tx, await moveGivenBack(tx, paymentId))
     context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back')
-    return { done: `${micro} of ${paymentId} were given back` }
+    return { done: givenBackText(paymentId, needless) }
   })
 }
+
+const givenBackText = (paymentId: string, micro: bigint) =>
+  `${moneyText(micro, 'AUSD')} of ${paymentId} were given back`
 
 async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, isUnsafe: boolean) {
   const known = await findWallet(tx, wallet)

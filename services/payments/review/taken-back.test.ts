@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { moneyText } from '#shared/money/text'
 import { actionsOn, kinds } from '../losses/test-support'
 import { openFixture } from '../test-support'
 
@@ -17,7 +18,7 @@ describe.each(kinds)('a %s that an operator records as taken back', (kind) => {
     const transaction = newTransaction()
     for (let times = 0; times < 2; times++)
       expect(await fixture.takeBack(id, transaction, String(fiatMinor))).toMatchObject({
-        ok: { done: expect.anything() },
+        ok: { done: `${moneyText(fiatMinor, 'IDR')} of ${id} were taken back by ${transaction}` },
       })
     await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', refundedMinor: fiatMinor })
     expect(await isFrozen(id)).toBe(true)

@@ -1,6 +1,7 @@
 import { lockNamed } from '#platform/db/lock'
 import type { PaymentTakenBack } from '#shared/messages/payments'
 import type { ReadRequestOf } from '#shared/messages/topic'
+import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { followReports } from '../losses/follow'
 import { findReportsById, recordReport } from '../losses/refund.store'
@@ -24,7 +25,7 @@ export async function recordTakenBack(
     if (providerPaymentId === null) return { refused: `no money of ${paymentId} was received` }
     const refundedMinor = BigInt(minor)
     if (refundedMinor > (payment.paidMinor ?? payment.fiatMinor))
-      return { refused: `${minor} (${currency}) is more than was paid for ${paymentId}` }
+      return { refused: `${moneyText(minor, currency)} is more than was paid for ${paymentId}` }
     await lockNamed(tx, `taken back:${transactionId}`)
     const [first] = await findReportsById(tx, [chargebackId(transactionId)])
     if (first?.paymentId === '') return { refused: `${transactionId} is recorded for no payment` }
@@ -37,7 +38,7 @@ export async function recordTakenBack(
     await recordReport(tx, report)
     await followReports(tx, context, paymentId, { id, origin: 'chargeback', before })
     context.log.info({ paymentId, transactionId, minor, by, reason }, 'payment taken back, by operator')
-    return { done: `${minor} (${currency}) of ${paymentId} were taken back by ${transactionId}` }
+    return { done: `${moneyText(minor, currency)} of ${paymentId} were taken back by ${transactionId}` }
   })
   context.poke()
   return outcome
