@@ -63,7 +63,15 @@ describe('a payout that was ordered and that the provider does not have', () => 
     expect(await giveUp(id)).toEqual({ done: `the payout of ${id} was given up, and its AUSD is returning` })
     await fixture.relayed('return', id)
     await fixture.until(id, 'returned')
-    expect([await fixture.transfers(id), await fixture.orders(id, 'relay.return')]).toEqual([[], [expect.any(String)]])
+    // A slow machine orders the return several times, which the relayer does once.
+    expect(await fixture.orders(id, 'relay.return')).not.toBeEmpty()
+    expect(await fixture.transfers(id)).toEqual([])
+  })
+
+  test('is given up once by two operators at once, who are both told so', async () => {
+    const id = await ordered(keepsItsError)
+    for (const { done } of await Promise.all([giveUp(id), giveUp(id)])) expect(done).toContain(`the payout of ${id} `)
+    expect((await fixture.row(id)).state).toBe('returning')
   })
 
   test('is given up if the provider had told of it, and does not know it any more', async () => {
@@ -75,9 +83,9 @@ describe('a payout that was ordered and that the provider does not have', () => 
     }
     const id = await fixture.taken({ bank: { accountNumber: '141414' } })
     await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
-    await fixture.detoured(gone, async () => {
-      expect(await giveUp(id)).toMatchObject({ done: expect.stringContaining('is given up') })
-    })
+    // Until the detour, the provider may report a newer status.
+    await fixture.detoured(gone, () => waitUntil('its end', async () => 'done' in (await giveUp(id))))
+    expect(await fixture.row(id)).toMatchObject({ state: 'returning', failureCode: 'GIVEN_UP' })
     await fixture.relayed('return', id)
     await fixture.until(id, 'returned')
   })

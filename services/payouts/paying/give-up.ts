@@ -20,8 +20,7 @@ export async function giveUpPayout(
 ): Promise<{ done: string } | { refused: string }> {
   const cashout = await context.database.read((db) => findCashout(db, payoutId))
   if (!cashout) return { refused: `there is no cash-out ${payoutId}` }
-  if (cashout.failureCode === givenUp)
-    return { done: `the payout of ${payoutId} was given up, and its AUSD is ${cashout.state}` }
+  if (wasGivenUp(cashout)) return doneBefore(cashout)
   const fault = faultOf(cashout, context.clock())
   if (fault) return { refused: `${payoutId} ${fault}` }
   // guard: a payout that the provider has is not given up
@@ -29,11 +28,17 @@ export async function giveUpPayout(
     return { refused: `the provider has the payout of ${payoutId}: it is followed` }
   const because = { reason: 'provider_refused', failureCode: givenUp } as const
   const started = await context.database.transaction((tx) => returnUnmade(tx, context, cashout, because))
+  const current = started ? undefined : await context.database.read((db) => findCashout(db, payoutId))
+  if (wasGivenUp(current)) return doneBefore(current)
   if (!started) return { refused: `${payoutId} has just changed: look again` }
   context.log.info({ payoutId, by, reason }, 'payout given up by operator')
   context.poke()
   return { done: `the payout of ${payoutId} is given up, and its AUSD is being returned` }
 }
+
+const wasGivenUp = (cashout: Cashout | undefined): cashout is Cashout => cashout?.failureCode === givenUp
+
+const doneBefore = ({ id, state }: Cashout) => ({ done: `the payout of ${id} was given up, and its AUSD is ${state}` })
 
 /** Returns why a payout cannot be given up, in words that follow its id. */
 export function faultOf(
