@@ -135,6 +135,21 @@ test('a refusal does not hide a request of another operator that was under way, 
   expect(await readOperatorCommands(sql, { target: 'y' })).toMatchObject([{ outcome: null }])
 })
 
+test('a command that is done stays done in the list, whatever another operator who ran it at once was told', async () => {
+  const done = serviceThatSays({ done: 'the freeze is lifted' })
+  for (const [target, told] of [
+    ['k', new Error('no answer')],
+    ['l', { refused: 'it has just changed' }],
+  ] as const) {
+    const other = async () => {
+      await perform({ sql }, command(target, { by: 'dewi' }), done.ask)
+      return serviceThatSays(told).ask('')
+    }
+    await perform({ sql }, command(target), other).catch(() => {})
+    expect(await readOperatorCommands(sql, { target })).toMatchObject([{ outcome: 'done', doneBy: 'dewi' }])
+  }
+})
+
 test('a command that waited for another operator is unsent, also if it was refused before', async () => {
   await perform({ sql }, command('p'), serviceThatSays({ refused: 'not frozen' }).ask)
   const proposing = serviceThatSays(new Proposed('proposed by sari'))

@@ -68,7 +68,7 @@ export const readOperatorCommands = (sql: Sql, { target, by, from, to }: Criteri
   select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, nullif(o.outcome, 'unknown') as outcome, o.said,
     nullif(o.asked_by, d.asked_by) as "doneBy", nullif(o.reason, d.reason) as "doneReason", p.until as "waitsUntil"
   from ops.commands d left join lateral (
-    select outcome, said, asked_by, reason from ops.outcomes where command_id = d.id order by id desc limit 1
+    select outcome, said, asked_by, reason from ops.outcomes where command_id = d.id order by outcome = 'done' desc, id desc limit 1
   ) o on true
   left join (${latestProposals(sql)}) p on p.command = d.id and p."isOpen"
   where (${target ?? null}::text is null or d.target = ${target ?? null})

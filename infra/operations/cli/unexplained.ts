@@ -114,7 +114,7 @@ const verb = 'unexplained return'
 async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
   const [last] = await sql<{ number: number; isOpen: boolean }[]>`
     select substring(d.cause from '[0-9]+$')::int as number, coalesce((
-      select outcome from ops.outcomes where command_id = d.id order by id desc limit 1), 'unknown') = 'unknown' as "isOpen"
+      select outcome from ops.outcomes where command_id = d.id order by outcome = 'done' desc, id desc limit 1), 'unknown') = 'unknown' as "isOpen"
     from ops.commands d where d.verb = ${verb} and d.target = ${target}
     order by d.asked_at desc limit 1`
   if (last?.isOpen) return last.number

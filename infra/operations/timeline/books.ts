@@ -107,7 +107,7 @@ async function commandsOf(sql: Sql, items: readonly string[]): Promise<TimelineE
       (select nullif(o.outcome, 'unknown') || ': ' || o.said ||
           case when o.asked_by <> d.asked_by then ' (asked again by ' || o.asked_by || ': ' || o.reason || ')' else '' end
         from ops.outcomes o
-        where o.command_id = d.id order by o.id desc limit 1) as said
+        where o.command_id = d.id order by o.outcome = 'done' desc, o.id desc limit 1) as said
     from ops.commands d where d.target = any(${[...items]})`
   return rows.map(({ id, verb, reason, by, at, said }) => ({
     at,
