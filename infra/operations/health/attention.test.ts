@@ -27,6 +27,7 @@ const fine: SystemFacts = {
   refusedAccounts: 0,
   heldCashouts: 0,
   evidenceDue: { count: 0, leftMs: 0, paymentId: '' },
+  doubtfulPayouts: { count: 0, payoutId: '' },
   secondWallets: 0,
   failedFlags: 0,
   breaks: [],
@@ -139,6 +140,11 @@ const cases = [
     'disputes whose evidence is late',
     { evidenceDue: { count: 2, leftMs: -1, paymentId: 'pay_1' } },
     /^2 disputes wait for evidence, the first is overdue: bun run ops trace pay_1$/,
+  ],
+  [
+    'payouts that do not fit their orders',
+    { doubtfulPayouts: { count: 2, payoutId: 'out_1' } },
+    /^2 payouts need review: bun run ops trace out_1$/,
   ],
   ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
   [

@@ -88,6 +88,7 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
       ...frozenNeeds(facts),
       ...needlessNeeds(facts),
       ...evidenceNeeds(facts),
+      ...payoutNeeds(facts),
       ...secondWalletNeeds(facts),
       ...proposedNeeds(facts),
       ...failedFlagNeeds(facts),
@@ -153,6 +154,11 @@ function evidenceNeeds({ evidenceDue: { count, leftMs, paymentId } }: SystemFact
   const waits = `${counted(count, 'dispute')} ${count === 1 ? 'waits' : 'wait'} for evidence`
   return [need('EvidenceDue', `${waits}, ${first}`, { payment: paymentId })]
 }
+
+const payoutNeeds = ({ doubtfulPayouts: { count, payoutId: payout } }: SystemFacts): Need[] =>
+  count === 0
+    ? []
+    : [need('PayoutNeedsReview', `${counted(count, 'payout')} ${count === 1 ? 'needs' : 'need'} review`, { payout })]
 
 const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): Need[] => {
   if (count === 0) return []

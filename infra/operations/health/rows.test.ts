@@ -81,6 +81,26 @@ test('the status counts the disputes that wait for evidence, and names the payme
   await sql.end({ timeout: 1 })
 })
 
+test('the status counts ordered payouts that need review, until they end or are known after a refusal', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const payouts = async () => (await readRows(sql)).doubtfulPayouts
+  expect(await payouts()).toEqual({ count: 0, payoutId: '' })
+  await sql`
+    insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id, request_fingerprint,
+      authorizer, authorization_nonce, "authorization", channel_code, bank_details, bank_details_key_id, provider_payout_id)
+    select id, '0x', state, 1, 1, 1, id, 'f', '0x', id, '{}', 'ID_BCA', 'x', 'x', known
+    from (values ('out_refused', 'paying', null), ('out_known', 'paying', 'disb-1'), ('out_lost', 'paying', 'disb-2'),
+      ('out_paid', 'paid', 'disb-3'), ('out_fine', 'paying', 'disb-4')) rows (id, state, known)`
+  await sql`
+    insert into payouts.anomalies (id, kind, object, payout_id, says)
+    select kind || id, kind, id, id, 's'
+    from (values ('key_taken', 'out_refused'), ('provider_refuses', 'out_refused'), ('provider_refuses', 'out_known'),
+      ('payout_lost', 'out_lost'), ('paid_twice', 'out_paid')) rows (kind, id)`
+  expect(await payouts()).toEqual({ count: 2, payoutId: expect.stringMatching(/^out_(refused|lost)$/) })
+  await sql.end({ timeout: 1 })
+})
+
 test('the status reads by how much the clock of Postgres is ahead of this machine', async () => {
   await using server = await startScratchPostgres()
   const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })

@@ -48,6 +48,8 @@ export type Rows = {
   heldCashouts: number
   /** Open disputes that wait for evidence. `leftMs` is the time until the first is lost, and `paymentId` its payment. */
   evidenceDue: { count: number; leftMs: number; paymentId: string }
+  /** Ordered cash-outs whose payout does not fit what was ordered. `payoutId` is the oldest. */
+  doubtfulPayouts: { count: number; payoutId: string }
   /** Number of wallets whose person has another wallet, without an operator's decision. */
   secondWallets: number
   /** Number of verified flags that the relayer gave up. */
@@ -99,6 +101,12 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       select (select count(*)::int from payouts.refused_accounts where since is not null) as "refusedAccounts",
         (select count(*)::int from payouts.payouts where held_by_operator and state in ${tx([...unpaidStates])}
           and ${predicate(tx, isOpenCashout(cashouts))}) as "heldCashouts"`
+    // A refused order or look-up is over once the payout is known.
+    const [doubtful] = await tx<Rows['doubtfulPayouts'][]>`
+      select count(*)::int as count, coalesce((array_agg(id order by created_at))[1], '') as "payoutId"
+      from payouts.payouts where state = 'paying' and id in (
+        select payout_id from payouts.anomalies
+        where provider_payout_id is null or kind not in ('key_taken', 'provider_refuses'))`
     const duplicates = await listDuplicates(tx)
     return {
       clockAheadMs,
@@ -107,6 +115,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       books: books!,
       frozenWallets: frozen!.count,
       evidenceDue: evidence!,
+      doubtfulPayouts: doubtful!,
       needlessRepayments: (await listNeedless(tx)).length,
       secondWallets: duplicates.filter(({ ruling }) => ruling === null).length,
       failedFlags: (await listFailedFlags(tx)).length,

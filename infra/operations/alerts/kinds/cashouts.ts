@@ -40,8 +40,10 @@ export const cashouts = {
     severity: 'page',
     steps:
       'Compare the payout at the provider with the cash-out (`ops trace`). What follows depends on `kind`: see "a payout needs review" in [daily.md](daily.md).',
-    ends: null,
+    command: 'ops trace <payout>',
+    ends: 'the cash-out is paid or returned; one of a payout beside it is over once it is accounted for',
     access: ['ops', 'provider', 'host'],
+    inStatus: true,
     log: ['payout needs manual review', 'unexpected payout at provider'],
   },
   CashoutMissing: {
