@@ -442,7 +442,9 @@ export function endsOf(plan: Plan, { requires }: Pick<Fate, 'requires'>): readon
     case 'topup':
     case 'settlement': {
       const whole = paidEnds[plan.kind]
-      if (plan.pays === 'never' || plan.pays === 'what was replaced') return ['expired', 'awaiting_payment']
+      if (plan.pays === 'never' || plan.pays === 'what was replaced')
+        // The user's next settlement may replace it first.
+        return ['expired', 'awaiting_payment', ...(plan.kind === 'settlement' ? ['replaced'] : [])]
       if (plan.isUnknown) return ['review']
       // Money of a cancelled checkout is held to the limits anew.
       if (plan.pays.endsWith('cancelling')) return [whole, 'review']
