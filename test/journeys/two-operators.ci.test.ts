@@ -165,7 +165,10 @@ describe('above the sum', () => {
     await entryIn(person, id, 'refunded')
     expect(await refundsOf(id)).toBe(1)
     expect((await approve('bob', command)).told).toContain('no longer waits for an approval')
+    // It was first proposed, and then sent.
     expect(await auditOf(id)).toMatchObject([
+      { by: 'alice', outcome: 'unsent', said: 'another operator had to approve it' },
+      { by: 'alice', outcome: 'unknown' },
       { by: 'alice', outcome: 'done', said: expect.stringContaining('approved by bob') },
     ])
     expect((await refund('carol', id)).said).toContain('(already done by alice, ')
