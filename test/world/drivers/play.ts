@@ -3,6 +3,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { ExternalControls } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Random } from '#infra/sandbox/random'
+import { failedPayouts } from '#infra/sandbox/records'
 import { pause } from '#platform/deadline'
 import { bank, entryNow } from '../../support/requests'
 import { type Event, endsOf, type Fate, plain, type Share } from '../fates'
@@ -409,7 +410,7 @@ const minorOf = ({ country }: PaymentPlan, major: number): bigint =>
 
 /** Ends what remains pending at the provider because the response to a control was lost. */
 export async function endPending({ book, control }: ExternalControls): Promise<void> {
-  const { refunds = [], chargebacks = [], disputes = [], payments = [] } = await book()
+  const { refunds = [], chargebacks = [], disputes = [], payments = [], payouts = [] } = await book()
   const end = (path: string, body = {}) => atProvider(() => control(path, body))
   for (const { id, status } of refunds)
     if (!['SUCCEEDED', 'FAILED'].includes(status)) await end(`refunds/${id}/succeed`)
@@ -419,4 +420,11 @@ export async function endPending({ book, control }: ExternalControls): Promise<v
     if (!['WON', 'LOST'].includes(status)) await end(`disputes/${id}`, { status: 'LOST' })
   for (const { payment_id: id, status, captures, listed_status } of payments)
     if (captures.length > 0 && status !== 'SUCCEEDED' && listed_status === null) await end(`payments/${id}/tell`)
+  // A bank that is late pays in the end, also if its user's flow was abandoned. One that has ended is refused.
+  for (const { id } of payouts.filter(({ status }) => !endedPayouts.has(status))) {
+    await end(`payouts/${id}/tell`)
+    await end(`payouts/${id}/succeed`)
+  }
 }
+
+const endedPayouts: ReadonlySet<string> = new Set(['SUCCEEDED', ...failedPayouts])
