@@ -1,4 +1,3 @@
-import type { WorthOf } from '#shared/messages/operator-commands'
 import type { CashoutGiveUp } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import { findCashout } from '../cashout.store'
@@ -26,13 +25,11 @@ export async function giveUpPayout(
   // guard: a payout that the provider has is not given up
   if (await isAtProvider(context, cashout))
     return { refused: `the provider has the payout of ${payoutId}: it is followed` }
-  const because = { reason: 'provider_refused', failureCode: givenUp } as const
-  const started = await context.database.transaction((tx) => returnUnmade(tx, context, cashout, because))
-  const current = started ? undefined : await context.database.read((db) => findCashout(db, payoutId))
-  if (wasGivenUp(current)) return doneBefore(current)
-  if (!started) return { refused: `${payoutId} has just changed: look again` }
+  if (!(await returnUnmade(context, cashout, givenUp))) {
+    const current = await context.database.read((db) => findCashout(db, payoutId))
+    return wasGivenUp(current) ? doneBefore(current) : { refused: `${payoutId} has just changed: look again` }
+  }
   context.log.info({ payoutId, by, reason }, 'payout given up by operator')
-  context.poke()
   return { done: `the payout of ${payoutId} is given up, and its AUSD is being returned` }
 }
 
@@ -50,11 +47,3 @@ export function faultOf(
   if (attemptedAt && nowMs - attemptedAt.getTime() < conclusiveAfterMs) return 'was ordered a moment ago: wait a minute'
   return undefined
 }
-
-/** Counts a payout that is given up: if the provider made it after all, the AUSD was given for nothing. */
-export const worthOfGivingUp =
-  ({ database }: Context): WorthOf<typeof CashoutGiveUp> =>
-  async ({ payoutId }) => {
-    const cashout = await database.read((db) => findCashout(db, payoutId))
-    return cashout && { micro: cashout.ausdMicro, to: cashout.wallet, seen: '' }
-  }

@@ -1,5 +1,4 @@
 import { fromNow } from '#platform/db/columns'
-import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { type ProblemMeaning, ProviderUnknown } from '#shared/provider/problem'
 import { apiOf, countAttempt, findCashout, lockCashout, moveCashout } from '../cashout.store'
@@ -112,35 +111,28 @@ async function refused(
   if (about === 'conflict') return raiseAlert(context, cashout, 'key_taken', code)
   const { attempts } = cashout
   if (!believeRefusal({ meaning, found: 0, attempts, sincePreviousMs })) return
-  await giveBack(context, cashout, code)
-}
-
-/** Returns the AUSD after a refusal. */
-async function giveBack(context: Context, cashout: Cashout, code: string): Promise<void> {
-  const because = { reason: 'provider_refused', failureCode: code } as const
-  const started = await context.database.transaction((tx) => returnUnmade(tx, context, cashout, because))
-  if (!started) return
-  context.poke()
-  failpoint('payouts:return-ordered')
+  await returnUnmade(context, cashout, code)
 }
 
 /**
  * Returns the AUSD of a payout that was not made, as `seen` before its look-up. Returns false if a later attempt was counted
  * since, which may be accepted, or if the payout has become known.
  */
-export async function returnUnmade(
-  tx: Tx,
-  context: Context,
-  seen: Cashout,
-  because: Parameters<typeof startReturn>[3],
-): Promise<boolean> {
-  const current = await lockCashout(tx, seen.id)
-  if (current?.state !== 'paying') return false
-  // guard: nothing is returned while a later attempt may be accepted
-  if (current.attempts !== seen.attempts) return false
-  // guard: nothing is returned for a payout that has become known since it was looked up
-  if (current.providerPayoutId !== seen.providerPayoutId || current.providerStatus !== seen.providerStatus) return false
-  return startReturn(tx, context, current, because)
+export async function returnUnmade(context: Context, seen: Cashout, failureCode: string): Promise<boolean> {
+  const started = await context.database.transaction(async (tx) => {
+    const current = await lockCashout(tx, seen.id)
+    if (current?.state !== 'paying') return false
+    // guard: nothing is returned while a later attempt may be accepted
+    if (current.attempts !== seen.attempts) return false
+    const { providerPayoutId, providerStatus } = current
+    // guard: nothing is returned for a payout that has become known since it was looked up
+    if (providerPayoutId !== seen.providerPayoutId || providerStatus !== seen.providerStatus) return false
+    return startReturn(tx, context, current, { reason: 'provider_refused', failureCode })
+  })
+  if (!started) return false
+  context.poke()
+  failpoint('payouts:return-ordered')
+  return true
 }
 
 async function raiseAlert({ database, log }: Context, { id }: Cashout, kind: AnomalyKind, says: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Handler, handler } from '#platform/bus/serve'
-import type { WorthOf } from '#shared/messages/operator-commands'
+import type { Worth, WorthOf } from '#shared/messages/operator-commands'
 import { CashoutCancel, CashoutGiveUp, CashoutHold } from '#shared/messages/payouts'
 import { nothing } from '#shared/operators/may-perform'
 import { ok } from '#shared/refusals'
@@ -8,7 +8,7 @@ import { unpaidStates } from '../cashout'
 import { findCashout, lockCashout, recordCashout } from '../cashout.store'
 import type { Context } from '../context'
 import { startReturn } from '../onchain/advance'
-import { giveUpPayout, worthOfGivingUp } from '../paying/give-up'
+import { giveUpPayout } from '../paying/give-up'
 import { findRefusal } from './refusal.store'
 
 type Outcome = { done: string } | { refused: string }
@@ -71,14 +71,23 @@ async function cancelCashout(
   return outcome
 }
 
+/** Counts the AUSD of a cash-out. Undefined if there is none. */
+async function worthOf({ database }: Context, payoutId: string): Promise<Worth | undefined> {
+  const cashout = await database.read((db) => findCashout(db, payoutId))
+  return cashout && { micro: cashout.ausdMicro, to: cashout.wallet, seen: '' }
+}
+
 /** Counts a cash-out that an operator lets be paid after all; keeping it from being paid gives nothing. */
 const worthOfHold =
-  ({ database }: Context): WorthOf<typeof CashoutHold> =>
-  async ({ payoutId, to }) => {
-    if (to === 'held') return nothing
-    const cashout = await database.read((db) => findCashout(db, payoutId))
-    return cashout && { micro: cashout.ausdMicro, to: cashout.wallet, seen: '' }
-  }
+  (context: Context): WorthOf<typeof CashoutHold> =>
+  async ({ payoutId, to }) =>
+    to === 'held' ? nothing : worthOf(context, payoutId)
+
+/** Counts a payout that is given up: if the provider made it after all, the AUSD was given for nothing. */
+const worthOfGivingUp =
+  (context: Context): WorthOf<typeof CashoutGiveUp> =>
+  ({ payoutId }) =>
+    worthOf(context, payoutId)
 
 export const answerOperatorCommands = (context: Context): Handler[] => [
   handler(CashoutHold, async (asked) => ok(await holdCashout(context, asked)), worthOfHold(context)),
