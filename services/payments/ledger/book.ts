@@ -81,6 +81,10 @@ export const bookListed = (
 
 export const reversalItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
 
+/** Returns the amount that top-ups repaid beyond the loss, because part of the loss was undone (10⁻⁶ AUSD). */
+export const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Pick<Reversal, 'madeGoodMicro' | 'lostMicro'>): bigint =>
+  atLeastZero(madeGoodMicro - lostMicro)
+
 /**
  * Returns the lines of a reversal: the part that an operator waived, which is zero while the loss may still be repaid; what the
  * wallet repaid needlessly, which is owed back to it; and what an operator gave back of that.
@@ -88,7 +92,7 @@ export const reversalItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${p
 export function reversalLines(reversal: Reversal): Position {
   const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal
   const waived = clearedAt === null ? 0n : atLeastZero(lostMicro - madeGoodMicro)
-  const owedBack = atLeastZero(madeGoodMicro - lostMicro)
+  const owedBack = needlesslyRepaid(reversal)
   return position([
     { account: 'waived', asset: 'AUSD', amount: waived },
     { account: 'owed_back', asset: 'AUSD', amount: -owedBack },

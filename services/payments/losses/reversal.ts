@@ -5,8 +5,8 @@ import { FreezeOrdered } from '#shared/messages/relay'
 import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { checkMaxMs, lostMicro } from '../decide'
-import { bookReversal } from '../ledger/book'
-import { atLeastZero, least, mayBeOnHold } from '../payment'
+import { bookReversal, needlesslyRepaid } from '../ledger/book'
+import { least, mayBeOnHold } from '../payment'
 import { lockPayment, lockWallet, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox, recordAnomaly } from '../schema.store'
@@ -22,7 +22,6 @@ import {
   hasLostHold,
   moveGivenBack,
   planOrder,
-  type Reversal,
   reclaimLostHolds,
   reclaimMissing,
   recordCleared,
@@ -261,9 +260,6 @@ export async function freezeByOperator(
   context.poke()
   return outcome
 }
-
-/** Returns the amount that top-ups repaid beyond the loss, because part of the loss was undone (10⁻⁶ AUSD). */
-const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint => atLeastZero(madeGoodMicro - lostMicro)
 
 /**
  * Records that an operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly. If the
