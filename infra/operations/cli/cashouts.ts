@@ -32,39 +32,34 @@ const setting = (name: string, to: 'held' | 'released', does: string): Verb =>
     },
   })
 
-const cancel = changing({
-  does: 'return the AUSD of a taken cash-out whose payout is not ordered; it cannot be undone',
-  usage: 'cashouts cancel <payoutId> --reason <why> [--by <who>]',
-  takes: 1,
-  faultIn,
-  change: async ({ words: [payoutId = ''], reason, by }, operator) => {
-    const command = { verb: 'cashouts cancel', target: payoutId, cause: 'cancelled', reason, by }
-    return [
-      await perform(operator, command, (id) =>
-        askOutcome(operator, CashoutCancel, { command: id, by, reason, payoutId }),
-      ),
-    ]
-  },
-})
-
-const giveUp = changing({
-  does: 'end a payout that the provider did not make, and return its AUSD; it cannot be undone',
-  usage: 'cashouts give-up <payoutId> --reason <why> [--by <who>]',
-  takes: 1,
-  faultIn,
-  change: async ({ words: [payoutId = ''], reason, by }, operator) => {
-    const command = { verb: 'cashouts give-up', target: payoutId, cause: 'given up', reason, by }
-    return [
-      await perform(operator, command, (id) =>
-        askOutcome(operator, CashoutGiveUp, { command: id, by, reason, payoutId }),
-      ),
-    ]
-  },
-})
+/** A command that returns the AUSD of a cash-out, once. */
+const returning = (
+  name: string,
+  question: typeof CashoutCancel | typeof CashoutGiveUp,
+  { does, cause }: { does: string; cause: string },
+): Verb =>
+  changing({
+    does: `${does}; it cannot be undone`,
+    usage: `cashouts ${name} <payoutId> --reason <why> [--by <who>]`,
+    takes: 1,
+    faultIn,
+    change: async ({ words: [payoutId = ''], reason, by }, operator) => {
+      const command = { verb: `cashouts ${name}`, target: payoutId, cause, reason, by }
+      return [
+        await perform(operator, command, (id) => askOutcome(operator, question, { command: id, by, reason, payoutId })),
+      ]
+    },
+  })
 
 export const cashouts = among('cash-outs: hold, release, cancel before the payout; give-up after its order', {
   hold: setting('hold', 'held', 'keep a cash-out from being paid until it is released'),
   release: setting('release', 'released', 'let a held cash-out be paid'),
-  cancel,
-  'give-up': giveUp,
+  cancel: returning('cancel', CashoutCancel, {
+    does: 'return the AUSD of a taken cash-out whose payout is not ordered',
+    cause: 'cancelled',
+  }),
+  'give-up': returning('give-up', CashoutGiveUp, {
+    does: 'end a payout that the provider did not make, and return its AUSD',
+    cause: 'given up',
+  }),
 })

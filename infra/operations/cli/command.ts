@@ -96,6 +96,10 @@ export const changing = (
   }
 }
 
+/** Returns an option as text. Undefined if it was not given. */
+export const textOf = (option: CommandLine['options'][string]): string | undefined =>
+  option === undefined ? undefined : String(option)
+
 /** Throws what to do if a service does not answer a question that comes before the command. `perform` words later errors itself. */
 export function unasked(cause: unknown): never {
   const isSilent = cause instanceof Unavailable || cause instanceof DeadlinePassed || cause instanceof Faulted

@@ -1,4 +1,4 @@
-import { type CommandLine, type CommandResult, reading } from '#infra/operations/cli/command'
+import { type CommandLine, type CommandResult, reading, textOf } from '#infra/operations/cli/command'
 import { recordsCsv } from '#infra/operations/csv'
 import { nowOf } from '#infra/operations/predicates'
 import { counted } from '#infra/operations/text'
@@ -23,7 +23,6 @@ import {
 import { currencies } from '#shared/money/money'
 
 type Options = CommandLine['options']
-const textOf = (option: Options[string]) => (option === undefined ? undefined : String(option))
 
 function searchOf(options: Options): Search {
   const { ended, affected } = options

@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
+import { outcomeOfCommand } from '#infra/operations/audit-log/outcome'
 import { latestProposals, listProposals, type Proposal, waitsText } from '#infra/operations/audit-log/proposals'
 import type { RecordedOutcome } from '#infra/operations/audit-log/schema.store'
-import { type CommandResult, reading } from '#infra/operations/cli/command'
+import { type CommandResult, reading, textOf } from '#infra/operations/cli/command'
 import { oneLine } from '#infra/operations/text'
 import { periodFault, timeFrom } from '#infra/operations/timeline/search'
 
@@ -44,12 +45,12 @@ export const operatorCommands = reading({
   },
   faultIn: ([target], { proposed, by, from, to }) => {
     if (proposed && [target, by, from, to].some((one) => one !== undefined)) return '--proposed stands alone'
-    return periodFault({ from: given(from), to: given(to) }, (field) => `--${field}`, new Date())
+    return periodFault({ from: textOf(from), to: textOf(to) }, (field) => `--${field}`, new Date())
   },
   read: async ({ words: [target], options: { proposed, by, from, to } }, { sql }) => {
     if (proposed) return proposedOf(await listProposals(sql))
     const period = { from: timeFrom(String(from)), to: timeFrom(String(to)) }
-    return listed(await readOperatorCommands(sql, { target, by: given(by), ...period }))
+    return listed(await readOperatorCommands(sql, { target, by: textOf(by), ...period }))
   },
 })
 
@@ -61,15 +62,11 @@ export function listed(found: readonly ListedCommand[]): CommandResult {
   return { text, data: { commands: shown, isComplete }, ok }
 }
 
-const given = (option: string | boolean | undefined) => (option === undefined ? undefined : String(option))
-
 /** Returns the newest commands that match, up to one more than are shown. */
 export const readOperatorCommands = (sql: Sql, { target, by, from, to }: Criteria) => sql<ListedCommand[]>`
   select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, nullif(o.outcome, 'unknown') as outcome, o.said,
     nullif(o.asked_by, d.asked_by) as "doneBy", nullif(o.reason, d.reason) as "doneReason", p.until as "waitsUntil"
-  from ops.commands d left join lateral (
-    select outcome, said, asked_by, reason from ops.outcomes where command_id = d.id order by outcome = 'done' desc, id desc limit 1
-  ) o on true
+  from ops.commands d left join lateral (${outcomeOfCommand(sql)}) o on true
   left join (${latestProposals(sql)}) p on p.command = d.id and p."isOpen"
   where (${target ?? null}::text is null or d.target = ${target ?? null})
     and (${by ?? null}::text is null or d.asked_by = ${by ?? null}

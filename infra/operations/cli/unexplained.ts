@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { outcomeOfCommand } from '#infra/operations/audit-log/outcome'
 import { type Awaited, askOutcome, type Performed, perform } from '#infra/operations/audit-log/perform'
 import { performHere } from '#infra/operations/audit-log/perform-here'
 import type { CommandReply } from '#infra/operations/audit-log/signed-outcome'
@@ -113,9 +114,9 @@ const verb = 'unexplained return'
  */
 async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
   const [last] = await sql<{ number: number; isOpen: boolean }[]>`
-    select substring(d.cause from '[0-9]+$')::int as number, coalesce((
-      select outcome from ops.outcomes where command_id = d.id order by outcome = 'done' desc, id desc limit 1), 'unknown') = 'unknown' as "isOpen"
-    from ops.commands d where d.verb = ${verb} and d.target = ${target}
+    select substring(d.cause from '[0-9]+$')::int as number, coalesce(o.outcome, 'unknown') = 'unknown' as "isOpen"
+    from ops.commands d left join lateral (${outcomeOfCommand(sql)}) o on true
+    where d.verb = ${verb} and d.target = ${target}
     order by d.asked_at desc limit 1`
   if (last?.isOpen) return last.number
   return requests.filter(({ state }) => state === 'refused').length + 1

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { outcomeOfCommand } from '#infra/operations/audit-log/outcome'
 import { sentence } from '#infra/operations/text'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { moneyText } from '#shared/money/text'
@@ -104,11 +105,10 @@ async function breaksOf(sql: Sql, items: readonly string[]): Promise<TimelineEnt
 async function commandsOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<{ id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]>`
     select d.id::text, d.verb, d.reason, d.asked_by as by, d.asked_at as at,
-      (select nullif(o.outcome, 'unknown') || ': ' || o.said ||
-          case when o.asked_by <> d.asked_by then ' (asked again by ' || o.asked_by || ': ' || o.reason || ')' else '' end
-        from ops.outcomes o
-        where o.command_id = d.id order by o.outcome = 'done' desc, o.id desc limit 1) as said
-    from ops.commands d where d.target = any(${[...items]})`
+      nullif(o.outcome, 'unknown') || ': ' || o.said ||
+        case when o.asked_by <> d.asked_by then ' (asked again by ' || o.asked_by || ': ' || o.reason || ')' else '' end as said
+    from ops.commands d left join lateral (${outcomeOfCommand(sql)}) o on true
+    where d.target = any(${[...items]})`
   return rows.map(({ id, verb, reason, by, at, said }) => ({
     at,
     where: 'operators',

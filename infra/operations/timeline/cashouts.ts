@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { counted, factsOf, rateText, sentence } from '#infra/operations/text'
+import { anomalyEntries } from '#infra/operations/timeline/anomalies'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { takenOf } from '#infra/operations/timeline/payments'
 import { moneyText } from '#shared/money/text'
@@ -60,14 +61,7 @@ async function anomaliesOf(sql: Sql, ids: readonly string[]): Promise<TimelineEn
   const rows = await sql<{ kind: string; object: string; says: string; at: Date }[]>`
     select kind, object, says, noticed_at as at from payouts.anomalies
     where payout_id = any(${[...ids]})`
-  return rows.map(({ kind, object, says, at }) => ({
-    at,
-    where: 'payouts',
-    what: 'anomaly',
-    id: object,
-    says: `${kind}: ${says}`,
-    isOdd: true,
-  }))
+  return anomalyEntries('payouts', rows)
 }
 
 const itemOf = (row: Row): TracedItem => ({

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { counted, factsOf, rateText, sentence } from '#infra/operations/text'
+import { anomalyEntries } from '#infra/operations/timeline/anomalies'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { moneyText } from '#shared/money/text'
 
@@ -190,12 +191,5 @@ async function anomaliesOf(sql: Sql, ids: readonly string[]): Promise<TimelineEn
   const rows = await sql<{ kind: string; object: string; at: Date }[]>`
     select kind, object, noticed_at as at from payments.anomalies
     where payment_id = any(${[...ids]})`
-  return rows.map(({ kind, object, at }) => ({
-    at,
-    where: 'payments',
-    what: 'anomaly',
-    id: object,
-    says: kind,
-    isOdd: true,
-  }))
+  return anomalyEntries('payments', rows)
 }
