@@ -15,6 +15,7 @@ import { chanceOf, keyOf, openWorld, type World } from '../drivers/stack'
 import type { Entry } from '../evidence'
 import { afterCredit, type Fate, fates } from '../fates'
 import { type Fault, faultsWith, targetOf } from '../faults'
+import { keepWorld } from '../kept'
 import type { Options } from '../options'
 import { type Habit, habits, topup, weighted } from '../people'
 import { quietly } from '../quiet'
@@ -105,6 +106,13 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const quietMs = performance.now() - quietFrom
   const evidence = await evidenceOf(judged.entries, everybody)
   const verdict = audit(evidence)
+  if (verdict.findings.length > 0) {
+    const { findings, waiting } = verdict
+    const book = Object.entries(evidence.book).map(([kind, objects]) => [`provider.${kind}`, objects] as const)
+    const users = { requests: record.deeds, activity: evidence.entries }
+    const kept = { findings, waiting, calms, ...users, ...Object.fromEntries(book) }
+    say(`kept in ${await keepWorld(world, kept)}`)
+  }
   return { options, record, happened, verdict, quietMs, last: judged.last, searched: searchedIn(evidence.written) }
 }
 

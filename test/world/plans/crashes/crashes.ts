@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Person } from '#infra/demo/person'
@@ -14,6 +14,7 @@ import { openWorld, type World } from '../../drivers/stack'
 import { unfinishedIn } from '../../drivers/unfinished'
 import type { Entry } from '../../evidence'
 import { plain } from '../../fates'
+import { keepWorld } from '../../kept'
 import { type Plan, topup } from '../../people'
 import { entriesOf } from '../../quiet'
 import { openRecord, type Record } from '../../record'
@@ -78,7 +79,7 @@ async function tryOnOneStack(left: Trial[], tell: (tried: Tried) => void): Promi
   while (left.length > 0) {
     const trial = left.shift()!
     const outcome = await tryKills(kills, () => begin(world, path, users, kills), trial.kills)
-    const fault = outcome.fault && `${outcome.fault}; logs: ${keepLogs(world)}`
+    const fault = outcome.fault && `${outcome.fault}; kept in ${await keepWorld(world)}`
     tell({ ...trial, ...outcome, fault })
     // Pending work would disturb the next trials.
     if (fault) return undefined
@@ -86,7 +87,7 @@ async function tryOnOneStack(left: Trial[], tell: (tried: Tried) => void): Promi
   await world.heal()
   const { findings } = audit(await world.evidence(users.record, users.entries(), users.all))
   if (findings.length === 0) return undefined
-  return `${findings.join('; ')}; logs: ${keepLogs(world)}`
+  return `${findings.join('; ')}; kept in ${await keepWorld(world)}`
 }
 
 /** The users of one stack, with their latest activity. Only a user with a new item is read again. */
@@ -217,10 +218,4 @@ function openKills(): Kills & Disposable & { readonly file: string } {
     left: () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []),
     [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
   }
-}
-
-function keepLogs({ stack }: World): string {
-  const dir = mkdtempSync(join(tmpdir(), 'crash-logs-'))
-  cpSync(join(stack.dir, 'logs'), dir, { recursive: true })
-  return dir
 }
