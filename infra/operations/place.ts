@@ -5,6 +5,7 @@ import type { ProviderPlace } from '#infra/operations/restore/provider'
 import { readConfig, variableIn } from '#platform/config'
 import { integer, text, url } from '#platform/config-fields'
 import { urlInRole } from '#platform/db/url'
+import { payoutApisOf, fields as payoutFields } from '../../services/payouts/config'
 
 export type Place = {
   /** JSON-RPC endpoints, best first. */
@@ -46,6 +47,7 @@ const providerFields = {
     about: 'maximum calls per minute and endpoint',
     fallback: '60',
   }),
+  PROVIDER_PAYOUTS_API: payoutFields.PROVIDER_PAYOUTS_API,
 }
 
 function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
@@ -54,6 +56,7 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   return {
     url: config.providerUrl,
     requestsPerMinute: config.providerRequestsPerMinute,
+    payoutApis: payoutApisOf(config.providerPayoutsApi),
     keys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
   }
 }

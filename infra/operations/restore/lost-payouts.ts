@@ -28,6 +28,10 @@ export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
   for (const id of new Set([...references, ...bus.takes.keys(), ...openings])) {
     if (known.payouts.has(id) || found.rows.some((row) => row.id === id)) continue
     const [payout, ...more] = await provider.payoutsOf(id)
+    if (!payout && references.has(id)) {
+      found.undecided.push(`payout ${id}: in the provider's list, but not found by its reference`)
+      continue
+    }
     const words = payout?.metadata
     const [opening] = [...known.openings].find(([, opened]) => opened === id) ?? []
     const key = opening ?? `${wordOf(words, 'wallet')}:${wordOf(words, 'authorization_nonce')}`
@@ -48,12 +52,15 @@ export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
         fiatMinor,
         rateMinorPerUsd: rate,
         requestFingerprint: wordOf(words, 'request_fingerprint') || 'lost',
-        channelCode: payout.channel_code,
+        channelCode: payout.channel_code ?? 'lost',
         spreadBps: BigInt(wordOf(words, 'spread') || 0),
         feeMinor: BigInt(wordOf(words, 'fee') || 0),
       }
       const order = { state: 'paying' as const, providerPayoutId: payout.id, reason: null }
-      take({ ...base, ...named, ...order, createdAt: new Date(payout.created) }, 'ordered at the provider')
+      take(
+        { ...base, ...named, ...order, createdAt: new Date(payout.created ?? Date.now()) },
+        'ordered at the provider',
+      )
     } else take(base, place ? 'taken but not ordered: will be returned' : 'not taken: failed')
   }
   for (const [key, { authorization, hash }] of taken) {

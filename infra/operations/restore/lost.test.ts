@@ -274,6 +274,12 @@ describe('a cash-out without a row, or with one from before it was accepted,', (
       [],
       2,
     ],
+    [
+      'is not returned if the provider lists a payout that no look-up finds',
+      { listed: ordered, lanes: taken, bus: { takes } },
+      [],
+      2,
+    ],
     ['needs a decision if its take has no known cash-out', { lanes: taken }, [], 1],
     ['is returned if the operator decides so', { lanes: taken, giveBack: [hash] }, ['returning 80000'], 0],
   ] as [string, Parameters<typeof worldOf>[0], string[], number][])(

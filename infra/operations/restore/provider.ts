@@ -1,9 +1,10 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { openLog } from '#platform/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { ProviderNumber } from '#shared/provider/amount'
-import { openProviderClient, type ProviderAnswer } from '#shared/provider/client'
+import { openProviderClient, type ProviderAnswer, type ProviderClient } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
+import type { payoutApisOf } from '../../../services/payouts/config'
 
 const maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 const Words = maybe(Type.Record(Type.String(), Type.Unknown()))
@@ -35,19 +36,50 @@ const Payout = Type.Object({
   created: Type.String(),
   metadata: Words,
 })
+const PayoutV3 = Type.Object({
+  payout_id: Type.String(),
+  reference_id: Type.String(),
+  destination_amount: maybe(ProviderNumber),
+  destination_currency: maybe(Type.String()),
+  source_amount: maybe(ProviderNumber),
+  source_currency: maybe(Type.String()),
+  status: Type.String(),
+  created: maybe(Type.String()),
+})
 /** Status of a payout that a bank has paid, and not returned since. */
 export const paidStatus = 'SUCCEEDED'
-const Payouts = Type.Object({ has_more: Type.Boolean(), data: Type.Array(Payout) })
+const pageOf = <T extends Type.TSchema>(schema: T) =>
+  Type.Object({ has_more: Type.Boolean(), data: Type.Array(schema) })
+const [PageV2, PageV3] = [pageOf(Payout), pageOf(PayoutV3)]
+
+/** Payout of either version. Those of v3 name no channel, and have no metadata of ours. */
+export type FoundPayout = Omit<Static<typeof Payout>, 'channel_code' | 'created'> & {
+  channel_code?: string
+  created?: string | null | undefined
+}
+
+/** Returns the amount that arrives, because the source amount may include fees. */
+function fromV3({ payout_id: id, reference_id, status, created, ...words }: Static<typeof PayoutV3>): FoundPayout {
+  const arrives = words.destination_amount !== undefined && words.destination_amount !== null
+  const [amount, currency] = arrives
+    ? [words.destination_amount, words.destination_currency]
+    : [words.source_amount, words.source_currency]
+  if (!amount || !currency) throw new Error(`payout ${id} has no amount`)
+  return { id, reference_id, status, created, amount, currency, metadata: null }
+}
 
 export type ProviderPlace = {
   url: string
   keys: Readonly<Record<ProviderAccount, string>>
   requestsPerMinute: number
+  /** Versions in which payouts are looked up. Both, unless the account refuses one that it never used. */
+  payoutApis?: ReturnType<typeof payoutApisOf>
 }
 export type ListedMoney = Listed & { readonly account: ProviderAccount }
 export type Provider = ReturnType<typeof openProvider>
 
 const apiVersion = '2024-11-11'
+const payoutsVersion = '2025-09-09'
 
 /** Maximum difference of the provider's clock and ours, in ms. */
 export const clockMs = 2 * 3_600_000
@@ -62,7 +94,7 @@ export const openAccount = ({ url: baseUrl, keys, requestsPerMinute }: ProviderP
   })
 
 /** Opens a client of the provider that only reads. */
-export function openProvider(place: ProviderPlace) {
+export function openProvider({ payoutApis = ['v2', 'v3'], ...place }: ProviderPlace) {
   const clients = { ID: openAccount(place, 'ID'), MY: openAccount(place, 'MY') }
   return {
     /** Returns the rows of the list. Throws if the list is incomplete. */
@@ -77,14 +109,35 @@ export function openProvider(place: ProviderPlace) {
       found(await clients[account].get(`/sessions/${id}`, { schema: Session })),
     payment: async (account: ProviderAccount, id: string) =>
       found(await clients[account].get(`/v3/payments/${id}`, { schema: Payment, apiVersion })),
-    /** Returns the payouts of a cash-out. Throws if the provider refuses. */
-    payoutsOf: async (id: string) => {
-      const query = new URLSearchParams({ reference_id: id, limit: '10' })
-      const answer = await clients.ID.get(`/v2/payouts?${query}`, { schema: Payouts })
-      if ('refused' in answer) throw refusal(answer)
-      return answer.ok.data.filter(({ reference_id }) => reference_id === id)
+    /** Returns the payouts of a cash-out. Throws if the provider refuses, or if it may have more than it lists. */
+    payoutsOf: async (id: string): Promise<FoundPayout[]> => {
+      const listed = { v2: listV2, v3: listV3 }
+      return (await Promise.all(payoutApis.map((api) => listed[api](clients.ID, id)))).flat()
     },
   }
+}
+
+const byReference = (id: string) => new URLSearchParams({ reference_id: id, limit: '10' })
+
+async function listV2(client: ProviderClient, id: string): Promise<FoundPayout[]> {
+  const page = await client.get(`/v2/payouts?${byReference(id)}`, { schema: PageV2 })
+  return allOf(id, page)
+}
+
+async function listV3(client: ProviderClient, id: string): Promise<FoundPayout[]> {
+  const page = await client.get(`/v3/payouts?${byReference(id)}`, { schema: PageV3, apiVersion: payoutsVersion })
+  return allOf(id, page).map(fromV3)
+}
+
+type Page<T> = { has_more: boolean; data: T[] }
+
+function allOf<T extends { reference_id: string }>(id: string, answer: ProviderAnswer<Page<T>>): T[] {
+  if ('refused' in answer) throw refusal(answer)
+  const { has_more: hasMore, data } = answer.ok
+  // guard: a restore takes no incomplete list of payouts for proof that a bank was not paid
+  if (hasMore || data.some(({ reference_id }) => reference_id !== id))
+    throw new Error(`the provider lists only some payouts of ${id}, or others`)
+  return data
 }
 
 const refusal = ({ refused }: Extract<ProviderAnswer<unknown>, { refused: unknown }>) =>
