@@ -76,6 +76,9 @@ const cashout = (id: string, state: 'paying' | 'returning' | 'failed') => ({
 const change: PutBack = {
   since: at,
   asked: [],
+  returns: [],
+  dropped: [],
+  hold: [],
   transactions: [],
   erased: new Map(),
   paidCashouts: [],
@@ -206,7 +209,7 @@ test('a restore erases again what the backup brings back of an erased wallet, ex
   await insert(erased, 'paid-by-provider', 'paying', older)
   await insert(erased, 'paid-then-reversed', 'paid', older)
   await insert(erased, 'since', 'paying', newer)
-  const nothing = { payments: [], paid: [], payouts: [], transactions: [] }
+  const nothing = { payments: [], paid: [], payouts: [], returns: [], dropped: [], hold: [], transactions: [] }
   const asked = [{ wallet: erased, provider: 'persona' }]
   const again = {
     ...nothing,

@@ -9,6 +9,7 @@ import {
   DripOrdered,
   FreezeOrdered,
   RepayOrdered,
+  ReturnOrdered,
   TakeOrdered,
   VerifyOrdered,
 } from '#shared/messages/relay'
@@ -27,6 +28,8 @@ export type RetainedMessages = {
   /** Ordered takes, by payout id. */
   readonly takes: Map<string, Static<typeof TakeOrdered.schema>['authorization']>
   readonly takenMinor: Map<string, bigint>
+  /** Ids of the messages that order the return of a cash-out, by payout id. JetStream may still deliver them. */
+  readonly returns: Map<string, readonly string[]>
   readonly verifies: Static<typeof VerifyOrdered.schema>[]
   readonly freezes: Static<typeof FreezeOrdered.schema>[]
   readonly drips: Static<typeof DripOrdered.schema>[]
@@ -56,6 +59,7 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
       orders: new Map(),
       takes: new Map(),
       takenMinor: new Map(),
+      returns: new Map(),
       verifies: [],
       freezes: [],
       drips: [],
@@ -71,7 +75,7 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
 const madeAt = async (manager: JetStreamManager, stream: string) =>
   Date.parse((await manager.streams.info(stream)).created)
 
-type StoredMessage = { subject: string; json: Record<string, unknown> }
+type StoredMessage = { subject: string; messageId: string; json: Record<string, unknown> }
 
 async function readStream(
   nc: NatsConnection,
@@ -88,14 +92,15 @@ async function readStream(
     for await (const message of messages) {
       read++
       const json = jsonObject(message.string())
-      if (json) record({ subject: message.subject, json })
+      const messageId = message.headers?.get('Nats-Msg-Id') ?? ''
+      if (json) record({ subject: message.subject, messageId, json })
     }
     if (read === 0) throw new Error(`${stream} reports ${left} more messages but delivers none`)
     left -= read
   }
 }
 
-function record(bus: RetainedMessages, { subject, json }: StoredMessage): void {
+function record(bus: RetainedMessages, { subject, messageId, json }: StoredMessage): void {
   const as = <T>() => json as unknown as T
   switch (subject) {
     case CreditOrdered.subject:
@@ -107,6 +112,10 @@ function record(bus: RetainedMessages, { subject, json }: StoredMessage): void {
     case TakeOrdered.subject: {
       const { payoutId, authorization } = as<Static<typeof TakeOrdered.schema>>()
       return void bus.takes.set(payoutId, authorization)
+    }
+    case ReturnOrdered.subject: {
+      const { payoutId } = as<Static<typeof ReturnOrdered.schema>>()
+      return void bus.returns.set(payoutId, [...(bus.returns.get(payoutId) ?? []), messageId])
     }
     case PayoutTaken.subject: {
       const { payoutId, fiat } = as<Static<typeof PayoutTaken.schema>>()

@@ -7,17 +7,19 @@ import { type Explained, explain, type Names, namesWith } from './explain'
 import type { KnownRows } from './known'
 import { blockAt, type LaneTransaction, readLane } from './lane'
 import { findPayments } from './lost-payments'
-import { findPayouts } from './lost-payouts'
+import { findPayouts, findReturns } from './lost-payouts'
 import { operationOf } from './operations'
 import { openProvider } from './provider'
 import type { PutBack } from './put-back'
-import type { FoundPayments, LostPayout, LostRows, World } from './world'
+import type { FoundPayments, FoundReturns, LostPayout, LostRows, World } from './world'
 
 export type RestoreOptions = {
   since: Date
   accept: readonly string[]
   checkouts: readonly string[]
   giveBack: readonly string[]
+  /** Cash-outs that operators held since the backup. */
+  hold: readonly string[]
   erased: Erased
 }
 export type RestoreSources = { place: Place; bus: BusPlace }
@@ -29,6 +31,7 @@ export type RestoreDecision = {
   busLostUntil: Date | undefined
   payments: FoundPayments
   payouts: LostRows<LostPayout>
+  returned: FoundReturns
   sent: readonly { transaction: LaneTransaction; why: readonly Explained[]; open: boolean }[]
   unexplained: readonly LaneTransaction[]
   undecided: readonly string[]
@@ -61,6 +64,7 @@ export async function decide(
   const world: World = { ...asked, known, bus, provider, listed, lanes, treasury }
   const payments = await findPayments(world)
   const payouts = relayerRuns ? { rows: [], lines: [], undecided: [] } : await findPayouts(world)
+  const returned = relayerRuns ? { returns: [], dropped: [], lines: [], undecided: [] } : await findReturns(world)
   const names = namesWith(known, bus, payments, payouts, lanes)
   const sent = lanes.map((transaction) => {
     const why = explain(transaction, names, treasury)
@@ -76,6 +80,7 @@ export async function decide(
     relayerRuns,
     payments,
     payouts,
+    returned,
     sent,
     unexplained,
     names,
@@ -86,6 +91,7 @@ export async function decide(
     undecided: [
       ...payments.undecided,
       ...payouts.undecided,
+      ...returned.undecided,
       ...unexplained.map(
         ({ hash }) => `transaction ${hash}: unexplained; find out why it was sent, then add --accept ${hash}`,
       ),
@@ -109,7 +115,7 @@ async function readLanes(node: LogNode, place: Place, known: KnownRows, since: D
   return all
 }
 
-export function tell({ known, busLostUntil, payments, payouts, sent, ...rest }: RestoreDecision): string[] {
+export function tell({ known, busLostUntil, payments, payouts, returned, sent, ...rest }: RestoreDecision): string[] {
   const lanes = rest.relayerRuns ? [] : known.lanes
   return [
     ...(busLostUntil
@@ -120,7 +126,7 @@ export function tell({ known, busLostUntil, payments, payouts, sent, ...rest }: 
       : []),
     ...(rest.erased.size > 0 ? [`to erase again: ${rest.erased.size} wallets`] : []),
     `to restore: ${payments.rows.length} payments, ${payouts.rows.length} cash-outs`,
-    ...[...payments.lines, ...payouts.lines].map((line) => `  ${line}`),
+    ...[...payments.lines, ...payouts.lines, ...returned.lines].map((line) => `  ${line}`),
     ...lanes.flatMap(({ address, nextNonce }) => {
       const own = sent.filter(({ transaction }) => transaction.lane === address)
       return [
@@ -137,8 +143,8 @@ export function tell({ known, busLostUntil, payments, payouts, sent, ...rest }: 
 
 /** Returns what to put back. A transaction that the operator accepted is counted, but explains nothing else. */
 export function changeOf(
-  { payments, payouts, sent, names, treasury, erased, paidCashouts }: RestoreDecision,
-  since: Date,
+  { payments, payouts, returned, sent, names, treasury, erased, paidCashouts }: RestoreDecision,
+  { since, hold }: Pick<RestoreOptions, 'since' | 'hold'>,
   identityProvider: string,
 ): PutBack {
   return {
@@ -146,6 +152,9 @@ export function changeOf(
     payments: payments.rows,
     paid: payments.paid,
     payouts: payouts.rows,
+    returns: returned.returns,
+    dropped: returned.dropped,
+    hold,
     erased,
     paidCashouts,
     asked: peopleIn(sent, names).map((wallet) => ({ wallet, provider: identityProvider })),

@@ -40,6 +40,7 @@ const names: Names = {
     orders: new Map(),
     takes: new Map(),
     takenMinor: new Map(),
+    returns: new Map(),
     verifies: [],
     freezes: [],
     drips: [],

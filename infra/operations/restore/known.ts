@@ -35,6 +35,8 @@ export type KnownRows = {
   uncredited: Map<string, PromisedPayment>
   refs: Map<Hex, RefPayment>
   payouts: Set<string>
+  /** Accepted cash-outs whose AUSD is not being returned. */
+  unreturned: Set<string>
   /** Wallets of cash-outs that are in progress, or watched for a reversal, by id. */
   openCashouts: Map<string, string>
   /** Cash-outs that are stored but not accepted, by `authorizer:nonce` of the take. */
@@ -86,10 +88,11 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
         authorizer: string
         nonce: string
         isOpening: boolean
+        isReturned: boolean
         isOpen: boolean
       }[]
     >`select id, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce,
-        state = 'opening' as "isOpening",
+        state = 'opening' as "isOpening", state in ('returning', 'returned') as "isReturned",
         state = any(${['opening', ...inFlightStates]}) or next_check_at is not null as "isOpen"
       from payouts.payouts where state <> 'expired'`
     const accepted = payouts.filter(({ isOpening }) => !isOpening)
@@ -118,6 +121,7 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
         payments.flatMap(({ id, ref_sequence: sequence, wallet, kind }) => namesOf(id, sequence, wallet, kind)),
       ),
       payouts: new Set(accepted.map(({ id }) => id)),
+      unreturned: new Set(accepted.flatMap(({ id, isReturned }) => (isReturned ? [] : [id]))),
       openCashouts: new Map(payouts.flatMap(({ id, wallet, isOpen }) => (isOpen ? [[id, wallet.toLowerCase()]] : []))),
       openings: new Map(openings.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
       takes: new Map(accepted.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),

@@ -39,8 +39,18 @@ const pay = [{ does: 'pay', wallet: ana, done: true }] as const
 
 async function restored(transaction: LaneTransaction, operations: LostOperation[] = []) {
   const transactions = [{ transaction, operations }]
-  const what = { payments: [], paid: [], payouts: [], erased: new Map(), paidCashouts: [], asked: [], transactions }
-  await putBack(sql, { since: new Date(), ...what } satisfies PutBack)
+  const nothing = {
+    payments: [],
+    paid: [],
+    payouts: [],
+    erased: new Map(),
+    paidCashouts: [],
+    asked: [],
+    returns: [],
+    dropped: [],
+    hold: [],
+  }
+  await putBack(sql, { since: new Date(), ...nothing, transactions } satisfies PutBack)
   const items = [`${lane}:${transaction.nonce}`, ...operations.map(({ cause }) => cause)]
   const rows = await sql<{ account: string; asset: string; amount: string }[]>`
     select account, asset, amount::text from chain_relayer.journal
@@ -84,37 +94,46 @@ test('returned AUSD is booked once as well', async () => {
   expect(await restored(sent(5, {}), [operation])).toEqual(lines)
 })
 
+const lostPayout = (payoutId: string): LostPayout => ({
+  id: payoutId,
+  state: 'paying',
+  wallet: ana,
+  ausdMicro: 5n,
+  fiatMinor: 80n,
+  feeMinor: 0n,
+  rateMinorPerUsd: 16_000n,
+  spreadBps: 0n,
+  quoteId: payoutId,
+  requestFingerprint: 'me',
+  authorization: {
+    from: ana,
+    to: lane,
+    value: '5',
+    validAfter: '0',
+    validBefore: '9',
+    nonce: refOf(payoutId),
+    signature: '0x',
+  },
+  channelCode: 'ID_BCA',
+  providerPayoutId: null,
+  reason: null,
+  takeTxHash: null,
+  createdAt: new Date(),
+})
+
 // guard: a cash-out whose AUSD went back since the backup is not paid after a restore
-test.each(['taken', 'paying', 'paid'] as const)(
-  'a cash-out that is %s in a backup, and whose AUSD was returned since, is returned and not paid',
-  async (state) => {
+test.each([
+  ['taken', 'was returned', 6],
+  ['paying', 'was returned', 7],
+  ['paid', 'was returned', 8],
+  ['taken', 'was ordered back', undefined],
+  ['paying', 'was ordered back', undefined],
+  ['paid', 'was ordered back', undefined],
+] as const)(
+  'a cash-out that is %s in a backup, and whose AUSD %s since, is returned and not paid',
+  async (state, _, nonce) => {
     const payoutId = crypto.randomUUID()
-    const lost: LostPayout = {
-      id: payoutId,
-      state: 'paying',
-      wallet: ana,
-      ausdMicro: 5n,
-      fiatMinor: 80n,
-      feeMinor: 0n,
-      rateMinorPerUsd: 16_000n,
-      spreadBps: 0n,
-      quoteId: payoutId,
-      requestFingerprint: 'me',
-      authorization: {
-        from: ana,
-        to: lane,
-        value: '5',
-        validAfter: '0',
-        validBefore: '9',
-        nonce: refOf(payoutId),
-        signature: '0x',
-      },
-      channelCode: 'ID_BCA',
-      providerPayoutId: null,
-      reason: null,
-      takeTxHash: null,
-      createdAt: new Date(),
-    }
+    const lost = lostPayout(payoutId)
     const nothing = {
       payments: [],
       paid: [],
@@ -122,6 +141,9 @@ test.each(['taken', 'paying', 'paid'] as const)(
       erased: new Map(),
       paidCashouts: [],
       asked: [],
+      returns: [],
+      dropped: [],
+      hold: [],
       transactions: [],
     }
     await putBack(sql, { since: new Date(), ...nothing, payouts: [lost] })
@@ -137,8 +159,8 @@ test.each(['taken', 'paying', 'paid'] as const)(
       authorizationNonce: null,
       leavesMicro: '0',
     }
-    const nonce = { taken: 6, paying: 7, paid: 8 }[state]
-    await restored(sent(nonce, {}), [operation])
+    if (nonce) await restored(sent(nonce, {}), [operation])
+    else await putBack(sql, { since: new Date(), ...nothing, returns: [payoutId] })
     const [row] =
       await sql`select state, reason, next_check_at <= now() as due from payouts.payouts where id = ${payoutId}`
     const reason = state === 'paid' ? 'bank_reversed' : 'cancelled'
@@ -149,3 +171,46 @@ test.each(['taken', 'paying', 'paid'] as const)(
     expect(lines.map(({ account, amount }) => `${account} ${amount}`)).toEqual(['returns -5', 'treasury 5'])
   },
 )
+
+test.each([
+  ['waits is not sent', 'waiting', []],
+  ['is signed stays, because it may be on the chain', 'assigned', ['assigned']],
+])('a dropped return that %s, and its messages count as handled', async (_, state, states) => {
+  const payoutId = crypto.randomUUID()
+  await sql`
+    insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, leaves_micro, state)
+    values (${`op_${payoutId}`}, 'return', ${payoutId}, ${ana}, '{}', 'h', 0, ${state})`
+  const nothing = {
+    payments: [],
+    paid: [],
+    payouts: [],
+    returns: [],
+    hold: [],
+    erased: new Map(),
+    paidCashouts: [],
+    asked: [],
+  }
+  const dropped = [{ id: payoutId, messageIds: [`${payoutId}-1`, `${payoutId}-2`] }]
+  for (const _ of [1, 2]) await putBack(sql, { since: new Date(), ...nothing, transactions: [], dropped })
+  const left = await sql<{ state: string }[]>`select state from chain_relayer.operation where cause = ${payoutId}`
+  expect(left.map((row) => row.state)).toEqual(states)
+  const handled = await sql<{ id: string }[]>`select message_id as id from chain_relayer.inbox
+    where consumer = 'chain-relayer' and done_at is not null and message_id like ${`${payoutId}%`} order by 1`
+  expect(handled.map(({ id }) => id)).toEqual([`${payoutId}-1`, `${payoutId}-2`])
+})
+
+// guard: a cash-out that was held since the backup is not paid after a restore
+test.each([
+  ['taken', true],
+  ['paying', false],
+])('a cash-out that is %s and that an operator held since the backup is held: %p', async (state, held) => {
+  const payoutId = crypto.randomUUID()
+  const nothing = { payments: [], paid: [], returns: [], dropped: [], erased: new Map(), paidCashouts: [], asked: [] }
+  const what = { since: new Date(), ...nothing, transactions: [], hold: [payoutId] }
+  await putBack(sql, { ...what, payouts: [lostPayout(payoutId)] })
+  await sql`update payouts.payouts set state = ${state} where id = ${payoutId}`
+  for (const _ of [1, 2]) await putBack(sql, { ...what, payouts: [] })
+  const [row] = await sql`select held_by_operator as held, hold_revision as revision from payouts.payouts
+    where id = ${payoutId}`
+  expect({ ...row }).toEqual({ held, revision: held ? 1 : 0 })
+})

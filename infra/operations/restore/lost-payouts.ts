@@ -1,7 +1,8 @@
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { canonical, type GivenAuthorization } from '#shared/chain/given-authorization'
 import { uuidFor } from '#shared/ids'
-import { type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
+import { failedStatuses } from './provider'
+import { type FoundReturns, type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
 
 /**
  * Finds cash-outs without a row, or with a row from before they were accepted. A cash-out that was taken but not
@@ -72,6 +73,31 @@ export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
     found.undecided.push(
       `${authorization.value} micro-AUSD of ${authorization.from} taken for an unknown cash-out in ${hash}; compare the provider's payouts, then add --give-back ${hash}`,
     )
+  }
+  return found
+}
+
+/**
+ * Finds present cash-outs whose return was ordered since the backup. JetStream may deliver the order only now, so that
+ * their rows must not be paid. If services ran on the restored rows, a bank may have been paid meanwhile: such an order
+ * is dropped.
+ */
+export async function findReturns({ known, bus, provider }: Pick<World, 'known' | 'bus' | 'provider'>) {
+  const found: FoundReturns = { returns: [], dropped: [], lines: [], undecided: [] }
+  for (const [id, messageIds] of bus.returns) {
+    if (!known.unreturned.has(id)) continue
+    const payouts = await provider.payoutsOf(id)
+    const alive = payouts.find(({ status }) => !failedStatuses.has(status))
+    // guard: AUSD of a cash-out that a bank was paid for since the backup is not returned after a restore
+    if (alive) {
+      found.dropped.push({ id, messageIds })
+      found.undecided.push(
+        `cash-out ${id}: its return was ordered, but the provider has payout ${alive.id}, ${alive.status}; its AUSD is kept unless the return is sent already`,
+      )
+    } else {
+      found.returns.push(id)
+      found.lines.push(`cash-out ${id}: its return was ordered since, will be returned and not paid`)
+    }
   }
   return found
 }

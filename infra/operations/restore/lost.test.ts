@@ -3,7 +3,7 @@ import { refOf } from '#shared/chain/ref'
 import { idFor } from '#shared/ids'
 import { findPaid } from './erased'
 import { findPayments } from './lost-payments'
-import { findPayouts } from './lost-payouts'
+import { findPayouts, findReturns } from './lost-payouts'
 import type { World } from './world'
 
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
@@ -79,6 +79,7 @@ const worldOf = (
     uncredited: new Map(),
     refs: new Map(),
     payouts: new Set(),
+    unreturned: new Set(),
     openCashouts: new Map(),
     openings: new Map(given.openings),
     takes: new Map(),
@@ -98,6 +99,7 @@ const worldOf = (
     checkouts: new Map(),
     orders: new Map(),
     takes: new Map(),
+    returns: new Map(),
     takenMinor: new Map(),
     verifies: [],
     freezes: [],
@@ -291,6 +293,27 @@ describe('a cash-out without a row, or with one from before it was accepted,', (
     },
   )
 })
+
+// guard: AUSD of a cash-out that a bank was paid for since the backup is not returned after a restore
+test.each([
+  ['is returned if the provider has no payout of it', [], { returns: [payoutId], dropped: [] }],
+  ['is returned if its payout has failed', ['FAILED', 'REVERSED'], { returns: [payoutId], dropped: [] }],
+  ['is not returned if its payout may reach the bank', ['FAILED', 'ACCEPTED'], { returns: [], dropped: [payoutId] }],
+  ['is not returned if its payout has reached the bank', ['SUCCEEDED'], { returns: [], dropped: [payoutId] }],
+] as const)(
+  'a present cash-out whose return was ordered since the backup %s',
+  async (_, statuses, { returns, dropped }) => {
+    const orders = [payoutId, 'returned', 'without a row'].map((id) => [id, [`order of ${id}`]] as const)
+    const world = worldOf({
+      payouts: statuses.map((status) => payout(null, status)),
+      bus: { returns: new Map(orders) },
+    })
+    const found = await findReturns({ ...world, known: { ...world.known, unreturned: new Set([payoutId, 'taken']) } })
+    expect(found.returns).toEqual([...returns])
+    expect(found.dropped).toEqual(dropped.map((id) => ({ id, messageIds: [`order of ${id}`] })))
+    expect(found.undecided).toHaveLength(dropped.length)
+  },
+)
 
 describe('an open cash-out of an erased wallet', () => {
   test.each([

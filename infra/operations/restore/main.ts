@@ -13,7 +13,7 @@ import { putBack } from './put-back'
 
 const usage = `usage: bun infra/operations/restore/main.ts --since <time of the backup> [--apply]
          [--accept <tx hash>]... [--checkout <ps-…>]... [--give-back <tx hash>]...
-         [--erased <wallet>@<time>]...
+         [--hold <payout id>]... [--erased <wallet>@<time>]...
 
 Lists payments, cash-outs and transactions since the backup that the restored rows lack, and restores
 them with --apply. Stop the services first: while chain-relayer runs, only payments are restored.
@@ -49,7 +49,7 @@ async function restore({ asked, apply }: ReturnType<typeof askedBy>, say: Say): 
   if (undecided.includes(mustStop)) throw new Error(`${mustStop}; nothing was changed`)
   if (unexplained.length > 0) throw new Error('a lane sent unexplained transactions; nothing was changed')
   const identityProvider = process.env.IDENTITY_PROVIDER ?? known.identityProvider ?? 'sumsub'
-  await withDatabase(database, (sql) => putBack(sql, changeOf(decision, asked.since, identityProvider)))
+  await withDatabase(database, (sql) => putBack(sql, changeOf(decision, asked, identityProvider)))
   say(code === 0 ? 'restored' : 'restored; some items still need a decision')
   return code
 }
@@ -66,14 +66,15 @@ export function askedBy(args: readonly string[]) {
         accept: many,
         checkout: many,
         'give-back': many,
+        hold: many,
         erased: many,
       },
     })
-    const { apply, accept, checkout: checkouts, 'give-back': giveBack } = values
+    const { apply, accept, checkout: checkouts, 'give-back': giveBack, hold } = values
     const since = new Date(values.since ?? '')
     if (Number.isNaN(since.getTime())) throw new Error('--since must be the time of the backup')
     const erased = readErased(values.erased)
-    return { asked: { since, accept, checkouts, giveBack, erased }, apply }
+    return { asked: { since, accept, checkouts, giveBack, hold, erased }, apply }
   } catch (error) {
     throw new Misconfigured(`${(error as Error).message}\n${usage}`)
   }

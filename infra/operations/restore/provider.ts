@@ -48,6 +48,15 @@ const PayoutV3 = Type.Object({
 })
 /** Status of a payout that a bank has paid, and not returned since. */
 export const paidStatus = 'SUCCEEDED'
+/** Statuses of a payout whose money is with us again. Any other one may have reached the bank. */
+export const failedStatuses: ReadonlySet<string> = new Set([
+  'FAILED',
+  'CANCELLED',
+  'COMPLIANCE_REJECTED',
+  'REJECTED',
+  'EXPIRED',
+  'REVERSED',
+])
 const pageOf = <T extends Type.TSchema>(schema: T) =>
   Type.Object({ has_more: Type.Boolean(), data: Type.Array(schema) })
 const [PageV2, PageV3] = [pageOf(Payout), pageOf(PayoutV3)]

@@ -1,11 +1,13 @@
 import type { Sql, TransactionSql } from 'postgres'
+import type { ServiceName } from '#shared/messages/topic'
+import { unpaidStates } from '../../../services/payouts/cashout'
 import { type Erased, eraseAgain } from './erased'
 import { uncreditedStates } from './known'
 import type { LaneTransaction } from './lane'
 import { postGiveback, postTransaction } from './lane-posting'
 import type { LostOperation } from './operations'
 import { paymentColumns, postPayments, postPayouts } from './posting'
-import type { FoundPayments, LostPayment, LostPayout, PaidFacts } from './world'
+import type { FoundPayments, FoundReturns, LostPayment, LostPayout, PaidFacts } from './world'
 
 export type PutBack = {
   since: Date
@@ -13,6 +15,12 @@ export type PutBack = {
   /** Present rows, with newer facts from provider and chain. */
   paid: FoundPayments['paid']
   payouts: readonly LostPayout[]
+  /** Present cash-outs whose return was ordered since the backup. */
+  returns: readonly string[]
+  /** Those whose return must not happen, because a bank was paid. */
+  dropped: FoundReturns['dropped']
+  /** Cash-outs that operators held since the backup. */
+  hold: readonly string[]
   /** Wallets erased since the backup. */
   erased: Erased
   /** Ids of their cash-outs that a bank has paid, but that the rows may have open. */
@@ -31,6 +39,9 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
     for (const row of what.payments) await postPayments(tx, await insertPayment(tx, row))
     for (const { id, facts } of what.paid) await postPayments(tx, await updatePaid(tx, id, facts))
     for (const row of what.payouts) await postPayouts(tx, await insertPayout(tx, row))
+    for (const id of what.returns) await postPayouts(tx, await letReturn(tx, id))
+    for (const order of what.dropped) await dropReturn(tx, order)
+    for (const id of what.hold) await holdUnpaid(tx, id)
     for (const { wallet, provider } of what.asked)
       await tx`insert into gateway.identity_rechecks (wallet, provider, next_check_at)
         values (${wallet}, ${provider}, now()) on conflict do nothing`
@@ -108,8 +119,8 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
 }
 
 /**
- * Lets a present cash-out be returned whose AUSD went back since the backup, as after an operator cancelled it: its row would be
- * paid. Its service orders the return again, which the relayer recognises.
+ * Lets a present cash-out be returned whose AUSD went back since the backup, or was ordered back, as after an operator cancelled
+ * it: its row would be paid. Its service orders the return again, which the relayer recognises.
  */
 const letReturn = (tx: TransactionSql, payoutId: string) =>
   // guard: a cash-out whose AUSD went back since the backup is not paid after a restore
@@ -118,6 +129,23 @@ const letReturn = (tx: TransactionSql, payoutId: string) =>
       next_check_at = now(), checks = 0, updated_at = now()
     where id = ${payoutId} and state not in ('returning', 'returned')
     returning id, state, fiat_minor, fee_minor, ausd_micro, spread_bps`
+
+/** Drops an ordered return that is not signed. The messages count as handled, so that the relayer does not store it again. */
+async function dropReturn(tx: TransactionSql, { id, messageIds }: FoundReturns['dropped'][number]): Promise<void> {
+  await tx`delete from chain_relayer.operation where kind = 'return' and cause = ${id} and state = 'waiting'`
+  for (const messageId of messageIds)
+    await tx`insert into chain_relayer.inbox (consumer, message_id, done_at)
+      values (${relayer}, ${messageId}, now())
+      on conflict (consumer, message_id) do update set done_at = coalesce(inbox.done_at, now())`
+}
+
+/** Holds a cash-out again that an operator held since the backup, before its service may pay it. */
+const holdUnpaid = (tx: TransactionSql, payoutId: string) =>
+  // guard: a cash-out that was held since the backup is not paid after a restore
+  tx`update payouts.payouts set held_by_operator = true, hold_revision = hold_revision + 1, updated_at = now()
+    where id = ${payoutId} and state = any(${[...unpaidStates]}) and not held_by_operator`
+
+const relayer: ServiceName = 'chain-relayer'
 
 async function insertTransaction(
   tx: TransactionSql,

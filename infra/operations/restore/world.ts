@@ -44,6 +44,15 @@ export type LostPayout = {
 }
 export type LostRows<Row> = { rows: Row[]; lines: string[]; undecided: string[] }
 
+export type FoundReturns = {
+  /** Present cash-outs whose return was ordered since the backup. */
+  returns: string[]
+  /** Those of them that a bank was paid for, with the ids of the messages that must have no effect. */
+  dropped: { id: string; messageIds: readonly string[] }[]
+  lines: string[]
+  undecided: string[]
+}
+
 /** Result of the search. `paid` has the present rows that are older than their effect on the chain. */
 export type FoundPayments = LostRows<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }
 
