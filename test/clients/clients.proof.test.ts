@@ -7,6 +7,7 @@ import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { openSession } from '#shared/client/session'
 import { verifiedUser } from '../support/people'
+import { loadOnPhone } from '../support/phone'
 import { sharedStack } from '../support/stack'
 
 // Each language generates a client from the OpenAPI document, compiles it, and plays the story in its folder: prices, the account,
@@ -92,3 +93,28 @@ for (const { language, needs, steps } of languages) {
     expect(await person.api.waitFor(story.paymentId, { everyMs: 100 })).toMatchObject({ status: 'credited' })
   })
 }
+
+test('the client that apps install is bundled by Metro, compiled for Hermes, and opens a top-up from the bundle', async () => {
+  const own = join(folder, 'react-native')
+  cpSync(join(import.meta.dir, 'react-native'), own, { recursive: true })
+  const installed = await fetch(`${stack.info.gateway}/docs/client.tgz`)
+  writeFileSync(join(own, 'client.tgz'), await installed.bytes())
+  // viem is a peer of the package for its types alone.
+  const flags = ['--silent', '--no-audit', '--no-fund', '--no-package-lock', '--legacy-peer-deps']
+  await run(['npm', 'install', ...flags, './client.tgz'], own, {})
+  const build = ['build', 'index.js', '--platform', 'android', '--dev', 'false', '--out', 'bundle']
+  await run(['node_modules/.bin/metro', ...build], own, {})
+  const hermes = `node_modules/hermes-compiler/hermesc/${hermesOf(process.platform)}/hermesc`
+  await run([hermes, '-O', '-emit-binary', '-out', 'bundle.hbc', 'bundle.js'], own, {})
+
+  const { client } = loadOnPhone({ bundle: join(own, 'bundle.js') })
+  const { account } = person
+  const app = client.openClient({ baseUrl: stack.info.gateway, account })
+  const quote = await app.quote('USD/IDR')
+  if (!('ok' in quote)) throw new Error('no quote')
+  const topup = await app.topUp({ amount: '500000', method: 'qr', quoteId: quote.ok.id })
+  expect(topup).toMatchObject({ ok: { paymentId: expect.stringMatching(/^pay_/) } })
+})
+
+/** Returns the folder of Hermes' compiler for a platform. */
+const hermesOf = (platform: NodeJS.Platform) => (platform === 'darwin' ? 'osx-bin' : 'linux64-bin')

@@ -92,7 +92,8 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'clients',
-    proves: 'clients that Python, Go and Kotlin generate from the OpenAPI document compile, and open a top-up',
+    proves:
+      'clients that Python, Go and Kotlin generate from the OpenAPI document compile, Metro and Hermes take ours, and each opens a top-up',
     minutes: 3,
     run: suites('./test/clients/clients.proof.test.ts'),
   },

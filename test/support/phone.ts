@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createContext, runInContext } from 'node:vm'
+import { type Context, createContext, runInContext } from 'node:vm'
 import { repositoryDir } from '#infra/local/folders'
 import type * as client from '#shared/client/client'
 
@@ -27,9 +27,18 @@ const absent = [
 
 /**
  * Loads the script that apps install, with the globals of React Native 0.86 and Hermes, and the one polyfill that the guide names
- * for it. `fetch` is the network; `speed` divides every delay.
+ * for it. `fetch` is the network; `speed` divides every delay. `bundle` is the path of a script that Metro has made of it, whose
+ * app sets `client`.
  */
-export function loadOnPhone({ fetch: network = fetch as Fetch, speed = 1 } = {}): Loaded {
+export function loadOnPhone({
+  fetch: network = fetch as Fetch,
+  speed = 1,
+  bundle,
+}: {
+  fetch?: Fetch
+  speed?: number
+  bundle?: string
+} = {}): Loaded {
   const globals = {
     AbortController: PhoneAbortController,
     AbortSignal: PhoneAbortSignal,
@@ -49,13 +58,22 @@ export function loadOnPhone({ fetch: network = fetch as Fetch, speed = 1 } = {})
     runInContext(`delete ${path.length === 1 ? `globalThis.${name}` : name}`, context)
     if (runInContext(`typeof ${name}`, context) !== 'undefined') throw new Error(`${name} is still there`)
   }
-  // Metro turns the module into a function, too.
-  const script = readFileSync(join(repositoryDir, 'shared/client/client.gen.js'), 'utf8')
-  const [body, exported] = script.split(/^export (?=\{)/m)
   return {
-    client: runInContext(`(() => { ${body}\nreturn ${exported} })()`, context),
+    client: bundle ? runBundle(bundle, context) : runScript(context),
     AbortController: PhoneAbortController as unknown as Loaded['AbortController'],
   }
+}
+
+/** Runs the module as a function, as Metro does, but without Metro. */
+function runScript(context: Context): typeof client {
+  const script = readFileSync(join(repositoryDir, 'shared/client/client.gen.js'), 'utf8')
+  const [body, exported] = script.split(/^export (?=\{)/m)
+  return runInContext(`(() => { ${body}\nreturn ${exported} })()`, context)
+}
+
+function runBundle(path: string, context: Context): typeof client {
+  runInContext(readFileSync(path, 'utf8'), context)
+  return runInContext('client', context)
 }
 
 /** Signal of abort-controller 3.0.0, which React Native has: it knows no reason, no timeout, and is made by its controller alone. */

@@ -1,0 +1,3 @@
+import * as client from 'ausd-credit-client'
+
+globalThis.client = client
