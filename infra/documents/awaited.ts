@@ -210,6 +210,14 @@ export const awaited: readonly Awaited[] = [
     alarms: ['reminders of due debts not sent', 'RecordBehind'],
   },
   {
+    what: 'automatic repayment that was ordered',
+    tables: ['gateway.auto_repayments'],
+    binds: 'nothing: the contract takes AUSD or collateral when it is called',
+    ends: 'when the relayer reports that it was repaid or why not; the next day has a try of its own',
+    prolonged: 'nobody',
+    alarms: ['oldest operation pending too long'],
+  },
+  {
     what: 'pause',
     tables: ['payments.pauses', 'payouts.pauses', 'chain_relayer.pauses'],
     binds: 'all users of the operation',

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { countries } from '#shared/api/country'
 import { route } from '#shared/api/route'
+import { autoRepaySources } from '#shared/messages/credit'
 import {
   Address,
   AusdAmount,
@@ -69,6 +70,25 @@ const Cycle = Type.Object(
   },
 )
 
+const AutoRepay = Type.Object(
+  {
+    maxPerCycle: AusdAmount,
+    source: Type.Enum([...autoRepaySources], {
+      title: 'AutoRepaySource',
+      description:
+        'Whether the AUSD comes from the wallet, which must have approved the credit line, or from the collateral.',
+    }),
+    taken: amountOf('AUSD (10⁻⁶) that was taken in the open cycle.'),
+    startsAt: orNull(UnixSeconds, 'Time from which the debt is repaid; null if no cycle is open.'),
+  },
+  {
+    title: 'AutoRepay',
+    description:
+      'Permission to repay the debt automatically: from `startsAt`, a day before `dueAt`, with one try a day. Each takes ' +
+      'the debt, or what is left of `maxPerCycle` if that is less, and fails if the source has less.',
+  },
+)
+
 const until = orNull(UnixSeconds, 'End of the last hold; null if nothing is on hold.')
 
 const exampleMe = {
@@ -122,6 +142,7 @@ const exampleMe = {
     defaultsAt: '1798441200',
     sentence: 'Repay by 21 December 2026, 14:00 WIB. A later repayment counts as late and lowers your credit score.',
   },
+  autoRepay: { maxPerCycle: '500000000', source: 'wallet', taken: '0', startsAt: '1797750000' },
   defaulted: false,
   frozen: false,
   limits: {
@@ -192,6 +213,10 @@ export const GetMe = route({
       ratioBps: amountOf('Share of the collateral that may be borrowed, in hundredths of a percent.'),
       cycles: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
       cycle: orNull(Cycle, 'The open cycle; null if none is open: nothing is owed, or the debt has defaulted.'),
+      autoRepay: orNull(
+        AutoRepay,
+        'Permission of the automatic repayment, set on the credit line by `setAutoRepay`; null without one.',
+      ),
       defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
       frozen: Type.Boolean({
         description:

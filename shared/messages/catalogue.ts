@@ -1,5 +1,5 @@
 import * as chain from '#shared/messages/chain'
-import { CreditDue } from '#shared/messages/credit'
+import { CreditAutorepay, CreditDue } from '#shared/messages/credit'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { EventResend } from '#shared/messages/events'
 import { IdentityDecided, IdentityErased, VerifiedName } from '#shared/messages/identity'
@@ -27,6 +27,7 @@ export const topics: readonly Topic[] = [
   relay.DripOrdered,
   relay.TakeOrdered,
   relay.ReturnOrdered,
+  relay.AutorepayOrdered,
   ...relay.relayKinds.flatMap((kind) => [relay.relaySettled(kind), relay.relayFailed(kind)]),
   payments.PaymentPaid,
   payments.PaymentSettled,
@@ -37,6 +38,7 @@ export const topics: readonly Topic[] = [
   IdentityDecided,
   IdentityErased,
   CreditDue,
+  CreditAutorepay,
 ]
 
 /** Events that are announced to the integrator. Those of the relayer are orders' outcomes for the services. */

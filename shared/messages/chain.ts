@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
+import { autoRepaySources } from '#shared/messages/credit'
 import {
   Address,
   Amount,
@@ -52,6 +53,22 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       }),
       Type.Null(),
     ]),
+    /**
+     * Permission of the automatic repayment; null without one, or if the contract is too old for it. `taken`: AUSD of the
+     * open cycle that it has repaid. `startsAt`: chain time from which the contract allows it; null without an open cycle.
+     * Earlier versions do not send it.
+     */
+    autoRepay: Type.Optional(
+      Type.Union([
+        Type.Object({
+          maxPerCycle: Amount,
+          source: Type.Enum([...autoRepaySources]),
+          taken: Amount,
+          startsAt: Type.Union([UnixSeconds, Type.Null()]),
+        }),
+        Type.Null(),
+      ]),
+    ),
     /** True during a pause, whose end moves all due dates by its length. Earlier versions do not send it. */
     paused: Type.Optional(Type.Boolean()),
     blockNumber: Amount,

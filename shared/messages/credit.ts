@@ -1,10 +1,14 @@
 import { Type } from 'typebox'
-import { Address, Timestamp, UnixSeconds } from '#shared/messages/fields'
+import { Address, Amount, Hash, Timestamp, UnixSeconds } from '#shared/messages/fields'
 import { event } from '#shared/messages/topic'
 
 /** Reminders in order; each is sent at most once per cycle. */
 export const reminderKinds = ['three_days_before', 'one_day_before', 'due', 'grace_ends'] as const
 export type ReminderKind = (typeof reminderKinds)[number]
+
+/** Where the AUSD of an automatic repayment comes from. */
+export const autoRepaySources = ['wallet', 'collateral'] as const
+export type AutoRepaySource = (typeof autoRepaySources)[number]
 
 /** Announces that a debt is due soon. `cycle` is the open one; its dates are chain time. */
 export const CreditDue = event(
@@ -16,6 +20,32 @@ export const CreditDue = event(
     kind: Type.Enum([...reminderKinds]),
     dueAt: UnixSeconds,
     defaultsAt: UnixSeconds,
+    /** Set if the debt will be repaid automatically: the most (10⁻⁶ AUSD) that is still taken, and its source. */
+    autoRepay: Type.Optional(Type.Object({ max: Amount, source: Type.Enum([...autoRepaySources]) })),
+    occurredAt: Timestamp,
+  }),
+)
+
+/** Reasons for which an automatic repayment failed. Each day until the default there is another try. */
+export const autoRepayFailures = [
+  'balance_too_low',
+  'allowance_too_low',
+  'collateral_too_low',
+  'account_frozen',
+  'reverted',
+] as const
+export type AutoRepayFailure = (typeof autoRepayFailures)[number]
+
+/** Announces the outcome of a day's try to repay a debt automatically. `txHash` and `reason` belong to the two outcomes. */
+export const CreditAutorepay = event(
+  'credit.autorepay',
+  'gateway',
+  Type.Object({
+    wallet: Address,
+    cycle: Type.Integer(),
+    outcome: Type.Enum(['repaid', 'failed']),
+    reason: Type.Union([Type.Enum([...autoRepayFailures]), Type.Null()]),
+    txHash: Type.Union([Hash, Type.Null()]),
     occurredAt: Timestamp,
   }),
 )

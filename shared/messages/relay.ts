@@ -14,6 +14,7 @@ export const relayKinds = [
   'return',
   'giveback',
   'send',
+  'autorepay',
 ] as const
 export type RelayKind = (typeof relayKinds)[number]
 
@@ -104,11 +105,22 @@ export const ReturnOrdered = command(
   Type.Object({ payoutId: Type.String(), wallet: Address, ausd: Amount }),
 )
 
+/**
+ * Orders the automatic repayment of a debt from the borrower's own AUSD or collateral, as the borrower allowed on the
+ * chain. The contract decides how much. `day` counts the days from the first one on which the contract allows it.
+ */
+export const AutorepayOrdered = command(
+  'relay.autorepay',
+  ['gateway'],
+  Type.Object({ wallet: Address, cycle: Type.Integer({ minimum: 1 }), day: Type.Integer({ minimum: 0 }) }),
+)
+
 const outcome = {
   operationId: Type.String(),
   /**
    * Business id of the order: ref id (extend: refId:until; revoke in part: refId:left), payout id, send id, wallet
-   * (verify and freeze: wallet:revision; refill: wallet:day), or the transfer being returned (transaction:log).
+   * (verify and freeze: wallet:revision; refill: wallet:day; autorepay: wallet:cycle:day), or the transfer being
+   * returned (transaction:log).
    */
   cause: Type.String(),
   wallet: Address,

@@ -77,6 +77,7 @@ const orders: Readonly<Record<RelayKind, string>> = {
   return: 'AUSD return',
   giveback: 'deposit return',
   send: 'send',
+  autorepay: 'automatic repayment',
 }
 const inwards: readonly string[] = ['credit', 'repay', 'revoke', 'extend']
 const outwards: readonly string[] = ['take', 'return', 'giveback', 'send']

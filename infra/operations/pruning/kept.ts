@@ -133,6 +133,11 @@ export const entries: readonly KeptEntry[] = [
     why: 'A reminder is sent once per cycle and kind, and a cycle may stay open for years.',
   },
   {
+    names: ['gateway.auto_repayments'],
+    growsWith: 'users',
+    why: 'An automatic repayment is tried once per cycle and day, and a cycle may stay open for years.',
+  },
+  {
     names: ['gateway.identity_links'],
     growsWith: 'users',
     why: 'Only verdicts of inquiries that we created count, and an approval is rechecked permanently.',

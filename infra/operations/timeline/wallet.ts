@@ -73,7 +73,7 @@ const itemsOf = async (sql: Sql, wallet: string): Promise<TracedItem[]> =>
 async function entriesOf(sql: Sql, wallet: string): Promise<TimelineEntry[]> {
   const rows = await sql<{ id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]>`
     select id, kind, cause, state, reason, updated_at as at from chain_relayer.operation
-    where wallet = ${wallet} and kind in ('verify', 'drip', 'freeze', 'giveback')
+    where wallet = ${wallet} and kind in ('verify', 'drip', 'freeze', 'giveback', 'autorepay')
     order by created_at desc limit ${itemsMax}`
   return rows.map(({ id, kind, cause, state, reason, at }) => ({
     at,

@@ -9,6 +9,8 @@ export type Revert =
   | 'signature_invalid'
   | 'payer_short'
   | 'allowance_short'
+  | 'collateral_short'
+  | 'nothing_due'
   | 'ref_conflict'
   | 'not_held'
   | 'not_extendable'
@@ -28,6 +30,11 @@ export const errorNames: ReadonlyMap<string, Revert> = new Map<string, Revert>([
   ['InvalidSignature', 'signature_invalid'],
   ['ERC20InsufficientBalance', 'payer_short'],
   ['ERC20InsufficientAllowance', 'allowance_short'],
+  ['InsufficientCollateral', 'collateral_short'],
+  ['NothingOwed', 'nothing_due'],
+  ['AutoRepayNotAllowed', 'nothing_due'],
+  ['AutoRepayTooEarly', 'nothing_due'],
+  ['AutoRepayLimitReached', 'nothing_due'],
   ['RefConflict', 'ref_conflict'],
   ['NotHeld', 'not_held'],
   ['HoldNotExtendable', 'not_extendable'],
@@ -95,6 +102,8 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   signature_invalid: { do: 'fail', reason: 'signature_invalid', alarm: false },
   payer_short: { do: 'fail', reason: 'balance_too_low', alarm: false },
   allowance_short: wait,
+  collateral_short: { do: 'fail', reason: 'collateral_too_low', alarm: false },
+  nothing_due: { do: 'fail', reason: 'nothing_due', alarm: false },
   ref_conflict: { do: 'fail', reason: 'ref_conflict', alarm: true },
   not_held: { do: 'fail', reason: 'not_held', alarm: false },
   // The contract extends a hold by at most one day.
@@ -112,8 +121,10 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
  * Returns the next step. Treasury money that was promised waits while the treasury is short or the issuer has frozen
  * the receiver.
  */
-export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
-  payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen') ? wait : steps[revert]
+export function afterRevert(revert: Revert, payer: 'treasury' | 'user'): AfterRevert {
+  if (payer === 'treasury') return revert === 'payer_short' || revert === 'user_frozen' ? wait : steps[revert]
+  return revert === 'allowance_short' ? { do: 'fail', reason: 'allowance_too_low', alarm: false } : steps[revert]
+}
 
 export const doubtsMax = 5
 

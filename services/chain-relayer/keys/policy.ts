@@ -201,6 +201,7 @@ function spendsOnLine(data: Hex): Spend[] {
     case 'extendHold':
     case 'setVerified':
     case 'setFrozen':
+    case 'autoRepay':
       return []
     case 'many':
       return call.args[0].flatMap((op) => spendsOnLine(asAlone(op)))

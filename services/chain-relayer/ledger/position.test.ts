@@ -57,6 +57,7 @@ const elsewhere: Readonly<Record<Exclude<OperationKind, 'giveback'>, string>> = 
   extend: 'moves nothing',
   verify: 'moves nothing',
   freeze: 'moves nothing',
+  autorepay: 'AUSD or collateral of one wallet repays its debt: none of it is ours',
 }
 
 describe('the journal of AUSD moved by an operation', () => {

@@ -18,6 +18,7 @@ type Payloads = {
   drip: Message<typeof relay.DripOrdered>
   take: Message<typeof relay.TakeOrdered>
   return: Message<typeof relay.ReturnOrdered>
+  autorepay: Message<typeof relay.AutorepayOrdered>
   /** Return of unsolicited AUSD, with the `nonce` of the authorization that brought it, if any. */
   giveback: TransferName & { wallet: `0x${string}`; ausd: string; nonce: `0x${string}` | null }
   send: { sendId: string; authorization: GivenAuthorization }
@@ -95,6 +96,8 @@ export const guards: {
   return: 'authorization',
   giveback: 'authorization',
   send: 'authorization',
+  // A second one takes no more than the borrower's bound for the cycle.
+  autorepay: 'idempotent',
 }
 
 const batchable = ['credit', 'repay', 'revoke', 'extend'] as const satisfies readonly OperationKind[]
@@ -114,7 +117,7 @@ export const isRacing = (kind: OperationKind): boolean => (racing as readonly Op
 
 /**
  * Kinds that continue while relaying is paused: they protect money (revoke, extend, freeze), belong to users (return,
- * giveback), or would fall due (repay).
+ * giveback), or would fall due (repay, autorepay).
  */
 export const goesOn = [
   'revoke',
@@ -123,10 +126,11 @@ export const goesOn = [
   'return',
   'giveback',
   'repay',
+  'autorepay',
 ] as const satisfies readonly OperationKind[]
 
 export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
-  kind === 'take' || kind === 'send' ? 'user' : 'treasury'
+  kind === 'take' || kind === 'send' || kind === 'autorepay' ? 'user' : 'treasury'
 
 /** Returns true if the wallet's balance or code can make the operation revert. */
 export const isUpToWallet = (kind: OperationKind): boolean => payerOf(kind) === 'user' || kind === 'drip'
@@ -201,6 +205,10 @@ export function orderOf(task: Task): Order {
     }
     case 'return':
       return order(task, task.payload.payoutId, task.payload.wallet, own)
+    case 'autorepay': {
+      const { wallet, cycle, day } = task.payload
+      return order(task, `${wallet}:${cycle}:${day}`, wallet, own)
+    }
     case 'giveback': {
       const { wallet, nonce: authorizationNonce } = task.payload
       return order(task, nameOf(task.payload), wallet, { ...own, authorizationNonce })

@@ -27,6 +27,7 @@ export const orderReactions: readonly Reaction[] = [
   ordered(relay.DripOrdered, (payload) => ({ kind: 'drip', payload })),
   ordered(relay.TakeOrdered, (payload) => ({ kind: 'take', payload })),
   ordered(relay.ReturnOrdered, (payload) => ({ kind: 'return', payload })),
+  ordered(relay.AutorepayOrdered, (payload) => ({ kind: 'autorepay', payload })),
 ]
 
 function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Task): Reaction {

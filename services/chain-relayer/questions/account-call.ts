@@ -18,6 +18,14 @@ export type WalletRead = {
   readonly line: LineState
   readonly ausdMicro: bigint
   readonly nativeWei: bigint
+  /** Null if the contract is too old to have it. */
+  readonly autoRepay: AutoRepayRead | null
+}
+type AutoRepayRead = {
+  readonly maxPerCycle: bigint
+  readonly fromCollateral: boolean
+  readonly taken: bigint
+  readonly startsAt: bigint
 }
 /** Totals that determine the value of a share. */
 export type Pool = { readonly collateralMicro: bigint; readonly shares: bigint }
@@ -35,6 +43,7 @@ const selectors = {
   accountOf: toFunctionSelector(accountOf).slice(2),
   balanceOf: toFunctionSelector(getAbiItem({ abi: ausdAbi, name: 'balanceOf' })).slice(2),
   ethBalance: toFunctionSelector('getEthBalance(address)').slice(2),
+  autoRepayOf: toFunctionSelector(getAbiItem({ abi: creditLineAbi, name: 'autoRepayOf' }) as AbiFunction).slice(2),
   blockNumber: toFunctionSelector('getBlockNumber()').slice(2),
   blockTime: toFunctionSelector('getCurrentBlockTimestamp()').slice(2),
   totalCollateral: toFunctionSelector('totalCollateral()').slice(2),
@@ -45,11 +54,11 @@ const selectors = {
 const word = (value: number) => value.toString(16).padStart(64, '0')
 const wordOf = (address: Hex) => address.slice(2).toLowerCase().padStart(64, '0')
 const wordBytes = 32
-const callsPerWallet = 3
+const callsPerWallet = 4
 /** Calls per read besides those per wallet: block number and time, the pool (two calls), and the pause. */
 const callsPerRead = 5
 
-/** Encodes one call for several wallets. Each wallet's three calls may fail without failing the others. */
+/** Encodes one call for several wallets. Each wallet's calls may fail without failing the others. */
 export function encodeAccountCall(
   { ausd, creditLine }: { readonly ausd: Hex; readonly creditLine: Hex },
   wallets: readonly Hex[],
@@ -67,6 +76,7 @@ export function encodeAccountCall(
     withWallet(creditLine, selectors.accountOf, wallet),
     withWallet(ausd, selectors.balanceOf, wallet),
     withWallet(multicall3, selectors.ethBalance, wallet),
+    withWallet(creditLine, selectors.autoRepayOf, wallet),
   ])
   const plain = (target: Hex, selector: string) => call(target, selector, wordBytes - 4, false)
   calls.push(plain(multicall3, selectors.blockNumber), plain(multicall3, selectors.blockTime))
@@ -82,7 +92,7 @@ export function encodeAccountCall(
   return `0x${head}${offsets.join('')}${calls.join('')}`
 }
 
-/** Decodes the result. A wallet is undefined if one of its calls failed. */
+/** Decodes the result. A wallet is undefined if a call failed that every contract has. */
 export function decodeAccountCall(answer: Hex | undefined, wallets: number) {
   const own = wallets * callsPerWallet
   const results = own + callsPerRead
@@ -102,6 +112,12 @@ export function decodeAccountCall(answer: Hex | undefined, wallets: number) {
     Object.fromEntries(
       fields.map(({ name, type }, field) => [name, type === 'bool' ? uint(at + field) === 1n : uint(at + field)]),
     ) as unknown as LineState
+  const autoRepayAt = (at: number): AutoRepayRead => ({
+    maxPerCycle: uint(at),
+    fromCollateral: uint(at + 1) === 1n,
+    taken: uint(at + 2),
+    startsAt: uint(at + 3),
+  })
   const reads = Array.from({ length: wallets }, (_, wallet): WalletRead | undefined => {
     const first = wallet * callsPerWallet
     if ([0, 1, 2].some((call) => hasFailed(first + call))) return undefined
@@ -109,6 +125,7 @@ export function decodeAccountCall(answer: Hex | undefined, wallets: number) {
       line: lineAt(dataOf(first, fields.length)),
       ausdMicro: uint(dataOf(first + 1, 1)),
       nativeWei: uint(dataOf(first + 2, 1)),
+      autoRepay: hasFailed(first + 3) ? null : autoRepayAt(dataOf(first + 3, 4)),
     }
   })
   const [blockNumber, blockTime, collateralMicro, shares, paused] = [0, 1, 2, 3, 4].map((call) =>

@@ -53,7 +53,7 @@ export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
 
 const shown = (
   wallet: Hex,
-  { line, ausdMicro, nativeWei }: WalletRead,
+  { line, ausdMicro, nativeWei, autoRepay }: WalletRead,
   { pool, blockNumber, blockTime, paused }: Omit<ReturnType<typeof decodeAccountCall>, 'reads'>,
 ): AccountAnswer => ({
   wallet,
@@ -77,6 +77,7 @@ const shown = (
   available: String(line.available),
   balance: { ausd: String(ausdMicro), native: String(nativeWei) },
   cycle: cycleOf(line),
+  autoRepay: permissionOf(autoRepay),
   paused,
   blockNumber: String(blockNumber),
   blockTime: String(blockTime),
@@ -91,6 +92,16 @@ const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): A
         dueAt: String(dueAt),
         defaultsAt: String(defaultsAt),
       }
+
+const permissionOf = (autoRepay: WalletRead['autoRepay']): NonNullable<AccountAnswer['autoRepay']> | null =>
+  autoRepay && autoRepay.maxPerCycle > 0n
+    ? {
+        maxPerCycle: String(autoRepay.maxPerCycle),
+        source: autoRepay.fromCollateral ? 'collateral' : 'wallet',
+        taken: String(autoRepay.taken),
+        startsAt: timeOrNull(autoRepay.startsAt),
+      }
+    : null
 
 /** Longest wait for the previous call, in ms, because it may hang. */
 const patienceMs = 150

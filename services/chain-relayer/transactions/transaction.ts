@@ -174,7 +174,7 @@ export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): C
   return { to: multicall3, data, valueWei: 0n, gas: bundleGasLimit(operations.length) }
 }
 
-type CreditLineTask = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
+type CreditLineTask = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' | 'autorepay' }>
 
 export const lineCall = (task: CreditLineTask, creditLine: Hex): CallToSign => ({
   to: creditLine,
@@ -185,6 +185,7 @@ export const lineCall = (task: CreditLineTask, creditLine: Hex): CallToSign => (
 
 const lineGas = (task: CreditLineTask): keyof typeof gasLimits => {
   if (task.kind === 'verify') return 'setVerified'
+  if (task.kind === 'autorepay') return 'autoRepay'
   return task.kind === 'freeze' ? 'setFrozen' : opKindOf(task)
 }
 
@@ -199,6 +200,7 @@ function lineData(task: CreditLineTask): Hex {
     const args = [task.payload.wallet as Hex, task.payload.frozen] as const
     return encodeLine('setFrozen', args)
   }
+  if (task.kind === 'autorepay') return encodeLine('autoRepay', [task.payload.wallet as Hex])
   const { ref, account, amount, paidAt } = opOf(task)
   switch (task.kind) {
     case 'credit': {

@@ -2,6 +2,7 @@ import { consume } from '#platform/bus/consume'
 import type { Bus } from '#platform/bus/open'
 import { startLoop } from '#platform/loop'
 import type { Context } from '../context'
+import { autoRepayReactions } from '../reminders/auto-repay'
 import { gatewayMessaging } from '../schema.store'
 import { findIdentity } from './identity.store'
 import { countLinksToday, insertLink } from './link.store'
@@ -20,7 +21,7 @@ export function runIdentity(context: Context, bus: Bus, onFatal: () => void): As
     log,
     poke,
     onFatal,
-    reactions: [verdictReaction(context), ...orderReactions(context)],
+    reactions: [verdictReaction(context), ...orderReactions(context), ...autoRepayReactions(context)],
   }
   const loop = { everyMs: config.recheckEveryMs, log }
   const running = [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import type { Static } from 'typebox'
 import { asker } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
 import { handler } from '#platform/bus/serve'
@@ -7,6 +8,7 @@ import { openLog } from '#platform/log'
 import { ChainAccount, ChainTerms } from '#shared/messages/chain'
 import { CreditDue } from '#shared/messages/credit'
 import { IndexerDue } from '#shared/messages/indexer'
+import { AutorepayOrdered } from '#shared/messages/relay'
 import { refuse } from '#shared/refusals'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from '../context'
@@ -24,6 +26,8 @@ const graceSeconds = day
 
 const holdSeconds = 7 * day
 
+type AutoRepay = NonNullable<Static<typeof ChainAccount.answer>['autoRepay']> | null
+
 const chain = {
   now: 0,
   dueAt,
@@ -32,6 +36,7 @@ const chain = {
   isOpen: true,
   paused: false,
   lags: false,
+  autoRepay: null as AutoRepay,
 }
 /** Wallets on the first page for which the chain cannot be read. */
 let failing: readonly `0x${string}`[]
@@ -64,6 +69,7 @@ beforeAll(async () => {
                 }
               : null,
             paused: chain.paused,
+            autoRepay: chain.autoRepay,
             blockTime: String(chain.now),
           },
         }
@@ -92,7 +98,15 @@ beforeEach(async () => {
   failing = []
   wallets += 1
   wallet = `0x${wallets.toString(16).padStart(40, '0')}`
-  Object.assign(chain, { dueAt, defaultsAt: undefined, number: 1, isOpen: true, paused: false, lags: false })
+  Object.assign(chain, {
+    dueAt,
+    defaultsAt: undefined,
+    number: 1,
+    isOpen: true,
+    paused: false,
+    lags: false,
+    autoRepay: null,
+  })
   await openUsers(backbone.database).setCountry(wallet, 'MY')
 })
 
@@ -112,13 +126,14 @@ const instance = () => {
   const [context, memory] = [contextOf(), openMemory()]
   return () => remindOnce(context, memory)
 }
-const kinds = async () => {
+const announced = async (subject: string) => {
   const rows = await backbone.database.read((db) =>
-    db.select().from(outbox).where(eq(outbox.subject, CreditDue.subject)).orderBy(outbox.position),
+    db.select().from(outbox).where(eq(outbox.subject, subject)).orderBy(outbox.position),
   )
   const own = rows.map(({ payload }) => payload as Record<string, unknown>)
-  return own.filter((one) => one.wallet === wallet).map(({ cycle, kind }) => `${cycle} ${kind}`)
+  return own.filter((one) => one.wallet === wallet)
 }
+const kinds = async () => (await announced(CreditDue.subject)).map(({ cycle, kind }) => `${cycle} ${kind}`)
 const recorded = async () =>
   (await backbone.database.read((db) => db.select().from(reminders).where(eq(reminders.wallet, wallet)))).length
 
@@ -226,5 +241,51 @@ describe('the reminders of a debt', () => {
     expect(raised).toEqual([])
     time.aheadMs = 3_700_000
     await waitUntil('the alarm', () => raised.includes('reminders of due debts not sent'))
+  })
+})
+
+describe('the automatic repayment of a debt', () => {
+  const allowed: AutoRepay = { maxPerCycle: '500', source: 'wallet', taken: '0', startsAt: String(dueAt - day) }
+  const tries = async () =>
+    (await announced(AutorepayOrdered.subject)).map(({ cycle, day: number }) => `${cycle} ${number}`)
+
+  test('is ordered once a day from a day before the due date, by two instances with restarts in between', async () => {
+    chain.autoRepay = allowed
+    let both = [instance(), instance()]
+    for (const now of hours(dueAt - 4 * day, dueAt + 3 * day)) {
+      chain.now = now
+      if (now % (7 * 3_600) === 0) both = [instance(), instance()]
+      expect(await Promise.all(both.map((round) => round()))).toEqual([true, true])
+      if (now < dueAt - day) expect(await tries()).toEqual([])
+    }
+    expect(await tries()).toEqual(['1 0', '1 1', '1 2'])
+  })
+
+  test('is named by the reminders before it', async () => {
+    chain.autoRepay = { ...allowed, source: 'collateral', taken: '120' }
+    await rounds(instance(), [dueAt - 3 * day])
+    expect(await announced(CreditDue.subject)).toMatchObject([
+      { kind: 'three_days_before', autoRepay: { max: '380', source: 'collateral' } },
+    ])
+  })
+
+  test('that is allowed in the last day follows within an hour', async () => {
+    const round = instance()
+    await rounds(round, [dueAt - day, dueAt - 5 * 3_600])
+    chain.autoRepay = allowed
+    await rounds(round, [dueAt - 4 * 3_600])
+    expect(await tries()).toEqual(['1 0'])
+  })
+
+  test('is not ordered after it was taken back, during a pause, or once nothing is owed', async () => {
+    const round = instance()
+    await rounds(round, [dueAt - day])
+    Object.assign(chain, { autoRepay: allowed, paused: true })
+    await rounds(round, [dueAt - 20 * 3_600])
+    Object.assign(chain, { paused: false, isOpen: false })
+    await rounds(round, [dueAt - 15 * 3_600])
+    Object.assign(chain, { autoRepay: null, isOpen: true })
+    await rounds(round, [dueAt - 10 * 3_600])
+    expect(await tries()).toEqual([])
   })
 })

@@ -10,6 +10,8 @@ import { IndexerDue } from '#shared/messages/indexer'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
+import { decideAutoRepay, orderTry, permissionOf } from './auto-repay'
+import { isTried, type Try } from './auto-repay.store'
 import { aheadSeconds, behindSeconds, decideReminder, restoredSeconds, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
 
@@ -117,6 +119,7 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
   const { cycle: open, paused, blockTime } = account.ok
   // The debt was repaid since, but not finally, or its due date moves when the pause of the contract ends.
   if (open === null || open.number !== cycle || paused) return
+  const permission = permissionOf(account.ok)
   const sent = await database.read((db) => findSent(db, wallet, cycle))
   const user = await context.users.find(wallet)
   const debt = {
@@ -136,6 +139,7 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
         kind,
         dueAt,
         defaultsAt,
+        ...(permission && { autoRepay: { max: String(permission.leftMicro), source: permission.source } }),
         occurredAt: new Date(context.clock()).toISOString(),
       })
       return true
@@ -146,6 +150,18 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
       poke()
     }
   }
+  const repay = decideAutoRepay(debt, permission, Number(blockTime))
+  if (repay.day !== null) await repayOnce(context, { wallet, cycle, day: repay.day })
   // The result is remembered only for the chain's due date, because the reader may not have a later one yet.
-  if (open.dueAt === due.dueAt) looks.set(keyOf(due), lookAt ?? Number.POSITIVE_INFINITY)
+  if (open.dueAt === due.dueAt) looks.set(keyOf(due), earlier(lookAt, repay.lookAt))
+}
+
+const earlier = (...times: readonly (number | null)[]) =>
+  Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY))
+
+async function repayOnce({ database, log, poke }: Reminding, one: Try): Promise<void> {
+  if (await database.read((db) => isTried(db, one))) return
+  if (!(await database.transaction((tx) => orderTry(tx, one)))) return
+  log.info(one, 'automatic repayment ordered')
+  poke()
 }

@@ -91,6 +91,7 @@ function meOf(
     ratioBps: account.ratioBps,
     cycles: account.cycles,
     cycle: cycleOf(account, language, zoneOf(user?.country, language)),
+    autoRepay: account.autoRepay ?? null,
     defaulted: account.defaulted,
     frozen: account.frozen,
     limits,

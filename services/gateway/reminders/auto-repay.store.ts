@@ -1,0 +1,61 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
+import { addressColumn, at } from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
+import { autoRepayFailures } from '#shared/messages/credit'
+import { schema } from '../schema.store'
+
+/** `needless`: when the contract was asked, nothing was owed or allowed any more. */
+const outcomes = ['repaid', 'failed', 'needless'] as const
+
+/** Tries to repay a debt automatically, at most one for each day of a cycle; rows are kept permanently. */
+export const autoRepayments = schema.table(
+  'auto_repayments',
+  {
+    wallet: addressColumn('wallet').notNull(),
+    cycle: integer('cycle').notNull(),
+    day: integer('day').notNull(),
+    orderedAt: at('ordered_at').notNull().defaultNow(),
+    /** Null until the relayer has reported. */
+    outcome: text('outcome', { enum: outcomes }),
+    reason: text('reason', { enum: autoRepayFailures }),
+    txHash: text('tx_hash').$type<`0x${string}`>(),
+    endedAt: at('ended_at'),
+  },
+  (table) => [primaryKey({ columns: [table.wallet, table.cycle, table.day] })],
+)
+
+export type Try = Pick<typeof autoRepayments.$inferSelect, 'wallet' | 'cycle' | 'day'>
+export type Ending = Pick<typeof autoRepayments.$inferSelect, 'outcome' | 'reason' | 'txHash'>
+
+export async function isTried(db: Db, { wallet, cycle, day }: Try): Promise<boolean> {
+  const rows = await db
+    .select({ day: autoRepayments.day })
+    .from(autoRepayments)
+    .where(and(eq(autoRepayments.wallet, wallet), eq(autoRepayments.cycle, cycle), eq(autoRepayments.day, day)))
+  return rows.length > 0
+}
+
+/** Records the order of a try. Returns false if any instance ordered it before. */
+export async function insertTry(tx: Tx, one: Try): Promise<boolean> {
+  const inserted = await tx
+    .insert(autoRepayments)
+    .values(one)
+    .onConflictDoNothing()
+    .returning({ day: autoRepayments.day })
+  return inserted.length > 0
+}
+
+/** Records the end of a try, also of one that a restored database does not have. Returns false if it had ended before. */
+export async function endTry(tx: Tx, one: Try, ending: Ending, endedAt: Date): Promise<boolean> {
+  const ended = await tx
+    .insert(autoRepayments)
+    .values({ ...one, ...ending, endedAt })
+    .onConflictDoUpdate({
+      target: [autoRepayments.wallet, autoRepayments.cycle, autoRepayments.day],
+      set: { ...ending, endedAt },
+      setWhere: isNull(autoRepayments.outcome),
+    })
+    .returning({ day: autoRepayments.day })
+  return ended.length > 0
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { handle } from '#platform/bus/handling'
+import { openLog } from '#platform/log'
+import { CreditAutorepay } from '#shared/messages/credit'
+import { relayFailed, relaySettled } from '#shared/messages/relay'
+import { deadLetters, gatewayMessaging, outbox } from '../schema.store'
+import { type Dependencies, startBackbone } from '../test-support/dependencies'
+import { autoRepayReactions, decideAutoRepay, orderTry, permissionOf } from './auto-repay'
+import { autoRepayments } from './auto-repay.store'
+
+const day = 86_400
+const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
+const debt = { dueAt, defaultsAt: dueAt + 2 * day }
+const startsAt = dueAt - day
+const allowed = { leftMicro: 5n, source: 'wallet', startsAt } as const
+
+describe('the permission to repay a debt automatically', () => {
+  const autoRepay = { maxPerCycle: '500', source: 'collateral', taken: '120', startsAt: String(startsAt) } as const
+  test('has what is left of the bound in the open cycle', () => {
+    expect(permissionOf({ autoRepay })).toEqual({ leftMicro: 380n, source: 'collateral', startsAt })
+  })
+  test.each([
+    ['was never given', null],
+    ['is not known to an old contract', undefined],
+    ['is used up in this cycle', { ...autoRepay, taken: '500' }],
+    ['has no open cycle', { ...autoRepay, startsAt: null }],
+  ])('is none if it %s', (_, given) => {
+    expect(permissionOf({ autoRepay: given })).toBeNull()
+  })
+})
+
+describe('the decision about an automatic repayment', () => {
+  test.each<[string, number, number | null, number | null]>([
+    ['waits until a day before the due date', startsAt - 1, null, startsAt],
+    ['tries a day before the due date', startsAt, 0, dueAt],
+    ['names the same try until the due date', dueAt - 1, 0, dueAt],
+    ['tries again at the due date', dueAt, 1, dueAt + day],
+    ['tries again a day later', dueAt + day + 5, 2, dueAt + 2 * day],
+    ['tries on the last second in which a payment prevents the default', debt.defaultsAt, 3, dueAt + 3 * day],
+    ['ends with the default', debt.defaultsAt + 1, null, null],
+  ])('%s', (_, now, tried, lookAt) => {
+    expect(decideAutoRepay(debt, allowed, now)).toEqual({ day: tried, lookAt })
+  })
+
+  test('looks at a debt without a permission every hour of its last day, since it may be given then', () => {
+    expect(decideAutoRepay(debt, null, startsAt - 1)).toEqual({ day: null, lookAt: startsAt })
+    expect(decideAutoRepay(debt, null, startsAt)).toEqual({ day: null, lookAt: startsAt + 3_600 })
+    expect(decideAutoRepay(debt, null, debt.defaultsAt + 1)).toEqual({ day: null, lookAt: null })
+  })
+})
+
+let backbone: Dependencies
+beforeAll(async () => {
+  backbone = await startBackbone()
+})
+afterAll(() => backbone?.[Symbol.asyncDispose]())
+
+const log = openLog('suite', 'silent')
+const settled = relaySettled('autorepay').subject
+const failed = relayFailed('autorepay').subject
+const walletOf = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '0')}` as const
+const txHash = `0x${'ab'.repeat(32)}` as const
+
+/** Handles the relayer's report as the consumer of the gateway does. */
+const hear = (subject: string, cause: string, more: object) =>
+  handle(
+    {
+      consumer: 'gateway',
+      database: backbone.database,
+      messaging: gatewayMessaging,
+      reactions: autoRepayReactions({ clock: Date.now, log }),
+      log,
+      poke: () => {},
+    },
+    {
+      subject,
+      messageId: randomUUID(),
+      payload: { operationId: 'op_1', cause, wallet: cause.split(':')[0], ...more },
+    },
+  )
+const announcedTo = async (wallet: string, subject = CreditAutorepay.subject) => {
+  const rows = await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.subject, subject)))
+  return rows.map(({ payload }) => payload as Record<string, unknown>).filter((one) => one.wallet === wallet)
+}
+const triesOf = (wallet: `0x${string}`) =>
+  backbone.database.read((db) => db.select().from(autoRepayments).where(eq(autoRepayments.wallet, wallet)))
+
+describe('a try to repay a debt automatically', () => {
+  // guard: a debt is repaid automatically at most once a day
+  test('is ordered once, by any number of instances at once', async () => {
+    const wallet = walletOf()
+    const one = { wallet, cycle: 3, day: 0 }
+    const order = () => backbone.database.transaction((tx) => orderTry(tx, one))
+    const orders = await Promise.all([order(), order(), order()])
+    expect(orders.filter(Boolean)).toHaveLength(1)
+    expect(await order()).toBe(false)
+    expect(await announcedTo(wallet, 'relay.autorepay')).toEqual([one])
+    await backbone.database.transaction((tx) => orderTry(tx, { ...one, day: 1 }))
+    expect(await announcedTo(wallet, 'relay.autorepay')).toHaveLength(2)
+  })
+
+  test('announces once that the debt was repaid, with the transaction', async () => {
+    const wallet = walletOf()
+    await backbone.database.transaction((tx) => orderTry(tx, { wallet, cycle: 3, day: 0 }))
+    for (let time = 0; time < 2; time++) await hear(settled, `${wallet}:3:0`, { txHash, blockNumber: '7' })
+    const repaid = { wallet, cycle: 3, outcome: 'repaid', reason: null, txHash, occurredAt: expect.any(String) }
+    expect(await announcedTo(wallet)).toEqual([repaid])
+    expect(await triesOf(wallet)).toMatchObject([{ day: 0, outcome: 'repaid', txHash }])
+  })
+
+  test.each([
+    ['balance_too_low', 'balance_too_low'],
+    ['allowance_too_low', 'allowance_too_low'],
+    ['collateral_too_low', 'collateral_too_low'],
+    ['account_frozen', 'account_frozen'],
+    ['policy_refused', 'reverted'],
+  ])('that the relayer ends as %s is announced as failed: %s', async (reason, said) => {
+    const wallet = walletOf()
+    await hear(failed, `${wallet}:1:2`, { reason })
+    const event = { wallet, cycle: 1, outcome: 'failed', reason: said, txHash: null, occurredAt: expect.any(String) }
+    expect(await announcedTo(wallet)).toEqual([event])
+  })
+
+  test('of a debt that was repaid meanwhile is recorded, and announced to nobody', async () => {
+    const wallet = walletOf()
+    await hear(failed, `${wallet}:1:0`, { reason: 'nothing_due' })
+    expect(await announcedTo(wallet)).toEqual([])
+    expect(await triesOf(wallet)).toMatchObject([{ outcome: 'needless', reason: null }])
+  })
+
+  test('with a cause that nobody ordered goes to the dead letters', async () => {
+    await hear(settled, 'pay_1', { txHash, blockNumber: '7', wallet: walletOf() })
+    const rows = await backbone.database.read((db) => db.select().from(deadLetters))
+    expect(rows).toMatchObject([{ reason: '"pay_1" is not the cause of an automatic repayment' }])
+  })
+})

@@ -1,0 +1,108 @@
+import type { Static } from 'typebox'
+import { type Reaction, reactTo } from '#platform/bus/reaction'
+import { Malformed } from '#platform/bus/verdict'
+import type { Tx } from '#platform/db/open'
+import { announce } from '#platform/db/outbox.store'
+import { messageIdFor } from '#shared/ids'
+import type { ChainAccount } from '#shared/messages/chain'
+import {
+  type AutoRepayFailure,
+  type AutoRepaySource,
+  autoRepayFailures,
+  CreditAutorepay,
+} from '#shared/messages/credit'
+import { AutorepayOrdered, relayFailed, relaySettled } from '#shared/messages/relay'
+import type { Context } from '../context'
+import { outbox } from '../schema.store'
+import { type Ending, endTry, insertTry, type Try } from './auto-repay.store'
+
+// The borrower allows it on the chain, whose contract decides when and how much. A try is an order to call it.
+
+/** The permission of an account, with what is left of its bound in the open cycle, in 10⁻⁶ AUSD. */
+export type Permission = { readonly leftMicro: bigint; readonly source: AutoRepaySource; readonly startsAt: number }
+
+type Account = Static<(typeof ChainAccount)['answer']>
+
+/** Returns the permission by which the open cycle of an account may still be repaid, or null. `startsAt` is in unix seconds. */
+export function permissionOf({ autoRepay }: Pick<Account, 'autoRepay'>): Permission | null {
+  if (!autoRepay || autoRepay.startsAt === null) return null
+  const { maxPerCycle, taken, source, startsAt } = autoRepay
+  const leftMicro = BigInt(maxPerCycle) - BigInt(taken)
+  if (leftMicro <= 0n) return null
+  return { leftMicro, source, startsAt: Number(startsAt) }
+}
+
+const daySeconds = 86_400
+/** Interval in seconds in which a debt in its last day is looked at: the borrower may allow the repayment at any time. */
+const permissionSeconds = 3_600
+
+/** Decision about a debt: the day of a try that is due, and the next time to look, in unix seconds. */
+type Decision = { readonly day: number | null; readonly lookAt: number | null }
+
+/**
+ * Decides whether a try to repay a debt is due. The first is due a day before the due date, so that a borrower who lacks
+ * AUSD hears of it in time; then each day until the default.
+ */
+export function decideAutoRepay(
+  { dueAt, defaultsAt }: { readonly dueAt: number; readonly defaultsAt: number },
+  permission: Permission | null,
+  now: number,
+): Decision {
+  if (now > defaultsAt) return { day: null, lookAt: null }
+  const from = permission?.startsAt ?? dueAt - daySeconds
+  if (now < from) return { day: null, lookAt: from }
+  if (!permission) return { day: null, lookAt: now + permissionSeconds }
+  const day = Math.floor((now - from) / daySeconds)
+  return { day, lookAt: from + (day + 1) * daySeconds }
+}
+
+/** Orders a try, once. Returns false if any instance ordered it before. */
+export async function orderTry(tx: Tx, one: Try): Promise<boolean> {
+  // guard: a debt is repaid automatically at most once a day
+  if (!(await insertTry(tx, one))) return false
+  await announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
+  return true
+}
+
+const causeOf = ({ wallet, cycle, day }: Try) => `${wallet}:${cycle}:${day}`
+
+function tryOf(cause: string): Try {
+  const match = /^(0x[0-9a-f]{40}):([0-9]{1,9}):([0-9]{1,9})$/.exec(cause)
+  if (!match) throw new Malformed(`"${cause.slice(0, 80)}" is not the cause of an automatic repayment`)
+  return { wallet: match[1] as `0x${string}`, cycle: Number(match[2]), day: Number(match[3]) }
+}
+
+const isFailure = (reason: string): reason is AutoRepayFailure =>
+  (autoRepayFailures as readonly string[]).includes(reason)
+
+export function autoRepayReactions({ clock, log }: Pick<Context, 'clock' | 'log'>): readonly Reaction[] {
+  const end = async (tx: Tx, cause: string, ending: Ending) => {
+    const one = tryOf(cause)
+    const endedAt = new Date(clock())
+    if (!(await endTry(tx, one, ending, endedAt))) return
+    const { outcome, reason, txHash } = ending
+    log.info({ ...one, outcome, reason }, 'automatic repayment ended')
+    if (outcome === 'needless' || outcome === null) return
+    const { wallet, cycle } = one
+    await announce(tx, outbox, CreditAutorepay, messageIdFor(CreditAutorepay, cause), {
+      wallet,
+      cycle,
+      outcome,
+      reason,
+      txHash,
+      occurredAt: endedAt.toISOString(),
+    })
+  }
+  return [
+    reactTo(relaySettled('autorepay'), {
+      apply: (tx, { cause, txHash }) => end(tx, cause, { outcome: 'repaid', reason: null, txHash }),
+    }),
+    reactTo(relayFailed('autorepay'), {
+      apply(tx, { cause, reason }) {
+        const isNeedless = reason === 'nothing_due'
+        const why = isNeedless ? null : isFailure(reason) ? reason : 'reverted'
+        return end(tx, cause, { outcome: isNeedless ? 'needless' : 'failed', reason: why, txHash: null })
+      },
+    }),
+  ]
+}
