@@ -54,6 +54,7 @@ const cases = [
   ['a longer hold', line('extendHold', ref), []],
   ['a verdict', line('setVerified', wallet, true), []],
   ['a freeze', line('setFrozen', wallet, true), []],
+  ['an automatic repayment', line('autoRepay', wallet), []],
   ['nothing at all', line('many', []), []],
   [
     'several in one',

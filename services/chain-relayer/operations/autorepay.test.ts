@@ -1,0 +1,119 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { listening, newRefId, newWallet, openFixture, verify } from '../test-support'
+import type { Task } from './operation'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+const { chain, contracts } = fixture
+
+/** AUSD (10⁻⁶) that a borrower draws; the wallet has none besides. */
+const drawnMicro = 400_000n
+
+const line = (key: Hex, functionName: 'draw' | 'setAutoRepay', args: readonly unknown[]) =>
+  fixture.submit(key, contracts.creditLine, encodeFunctionData({ abi: creditLineAbi, functionName, args } as never))
+const approve = (key: Hex, micro: bigint) =>
+  fixture.submit(
+    key,
+    contracts.ausd,
+    encodeFunctionData({ abi: ausdAbi, functionName: 'approve', args: [contracts.creditLine, micro] }),
+  )
+
+/** Returns a wallet that has borrowed against a top-up. */
+async function borrower() {
+  const context = await fixture.begin()
+  const { key, address } = await newWallet(fixture, 0n)
+  const wallet = address.toLowerCase() as Hex
+  const credit: Task = { kind: 'credit', payload: { refId: newRefId(), wallet, ausd: '1000000', held: false } }
+  for (const task of [verify(wallet, true, 1n), credit]) {
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  }
+  await line(key, 'draw', [drawnMicro, address])
+  return { key, wallet }
+}
+
+/** Moves the chain into the second half of the term, from which the contract repays automatically. */
+async function comeNear() {
+  await chain.increaseTime({ seconds: 400 })
+  await chain.mine({ blocks: 3 })
+}
+
+const autorepay = (wallet: Hex, day = 0): Task & { kind: 'autorepay' } => ({
+  kind: 'autorepay',
+  payload: { wallet, cycle: 1, day },
+})
+
+async function tried(wallet: Hex, day = 0) {
+  const context = listening(await fixture.begin())
+  await fixture.command(autorepay(wallet, day))
+  const { state, reason } = await fixture.finish(context, autorepay(wallet, day))
+  expect(context.raised).toEqual([])
+  return { state, reason }
+}
+const failedAs = (reason: string) => ({ state: 'failed', reason })
+const settled = { state: 'settled', reason: null }
+
+describe('an automatic repayment', () => {
+  test('repays the debt from the AUSD of the wallet, once', async () => {
+    const { key, wallet } = await borrower()
+    await approve(key, maxUint256)
+    await line(key, 'setAutoRepay', [1_000_000n, false])
+    await comeNear()
+    expect(await tried(wallet)).toEqual(settled)
+    expect(await fixture.lineOf(wallet)).toMatchObject({ drawn: 0n, collateral: 1_000_000n })
+    expect(await fixture.balanceOf(wallet)).toBe(0n)
+    expect(await tried(wallet, 1)).toEqual(failedAs('nothing_due'))
+  })
+
+  test('repays it from the collateral', async () => {
+    const { key, wallet } = await borrower()
+    await line(key, 'setAutoRepay', [1_000_000n, true])
+    await comeNear()
+    expect(await tried(wallet)).toEqual(settled)
+    expect(await fixture.lineOf(wallet)).toMatchObject({ drawn: 0n, collateral: 600_000n })
+    expect(await fixture.balanceOf(wallet)).toBe(drawnMicro)
+  })
+
+  test('fails without an alert while the wallet has not allowed it, or has too little, and succeeds on a later day', async () => {
+    const { key, wallet } = await borrower()
+    await comeNear()
+    expect(await tried(wallet, 0)).toEqual(failedAs('nothing_due'))
+    await line(key, 'setAutoRepay', [1_000_000n, false])
+    expect(await tried(wallet, 1)).toEqual(failedAs('allowance_too_low'))
+    await approve(key, maxUint256)
+    const sent = encodeFunctionData({ abi: ausdAbi, functionName: 'transfer', args: [fixture.treasury.address, 1n] })
+    await fixture.submit(key, contracts.ausd, sent)
+    expect(await tried(wallet, 2)).toEqual(failedAs('balance_too_low'))
+    await fixture.mint(wallet, 1n)
+    expect(await tried(wallet, 3)).toEqual(settled)
+    expect((await fixture.lineOf(wallet)).drawn).toBe(0n)
+  })
+
+  test('that comes too early ends, and takes nothing', async () => {
+    const { key, wallet } = await borrower()
+    await line(key, 'setAutoRepay', [1_000_000n, true])
+    expect(await tried(wallet)).toEqual(failedAs('nothing_due'))
+    expect((await fixture.lineOf(wallet)).drawn).toBe(drawnMicro)
+  })
+
+  test('of at most a bound leaves the rest of the debt, and its permission is shown', async () => {
+    const { key, wallet } = await borrower()
+    await line(key, 'setAutoRepay', [150_000n, true])
+    await comeNear()
+    expect(await tried(wallet)).toEqual(settled)
+    expect((await fixture.lineOf(wallet)).drawn).toBe(drawnMicro - 150_000n)
+    expect(await tried(wallet, 1)).toEqual(failedAs('nothing_due'))
+    const account = await (await fixture.begin()).account(wallet)
+    expect(account.autoRepay).toEqual({
+      maxPerCycle: '150000',
+      source: 'collateral',
+      taken: '150000',
+      startsAt: expect.stringMatching(/^[0-9]{10}$/),
+    })
+    await line(key, 'setAutoRepay', [0n, false])
+    expect((await (await fixture.begin()).account(wallet)).autoRepay).toBeNull()
+  })
+})
