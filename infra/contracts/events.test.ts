@@ -42,6 +42,10 @@ test('events are numbered without a gap, and each account counts its own at ever
   await act('topUp', 1, ausd('100'))
   const unknown = { kind: 9, ref: refOf(9), account: admin.address, amount: 1n, paidAt: 0n }
   await fixture.send('relayer', 'creditLine', 'many', [[unknown]])
+  await act('setAutoRepay', ausd('1'), true)
+  await fixture.warp(2_000)
+  await act('autoRepay')
+  await note()
   await fixture.warp(recordingSeconds + 88_300)
   await act('repayFor', 5, ausd('2'))
   await act('markDefault')

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Address, parseSignature } from 'viem'
-import { userGasLimits } from '#shared/chain/gas'
+import { gasLimits, userGasLimits } from '#shared/chain/gas'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, openContractsFixture } from '#test/support/contracts'
 import { call, expectCovered, expectTight, gasOn, op, show } from '#test/support/gas'
 
 const holdSeconds = 1_000
-const fixture = await openContractsFixture({ holdSeconds, termSeconds: 100_000 })
+const termSeconds = 100_000
+const fixture = await openContractsFixture({ holdSeconds, termSeconds })
 const { act, read, now, at } = actionsOn(fixture)
 const { measure, many } = gasOn(fixture)
 afterAll(fixture.close)
@@ -107,6 +108,37 @@ describe('the gas limits of users', () => {
       expect(userGasLimits[name]).toBeLessThanOrEqual(fixed)
     },
   )
+
+  test.each([
+    ['setAutoRepay', creditLine, [ausd('60'), true]],
+    ['approve', token, [creditLine, ausd('60')]],
+  ] as const)('the limit of %s covers the first call of a new account and is tight', async (name, to, args) => {
+    const measured = await measure(actors.citra.address, to, call(name, args))
+    show(name, measured, userGasLimits[name])
+    expectTight(userGasLimits[name], measured)
+    expect(userGasLimits[name]).toBeLessThanOrEqual(fixed)
+  })
+
+  const autoRepaid = async (fromCollateral: boolean) => {
+    await owe()
+    if (fromCollateral) await fillBuckets()
+    else await approve(ausd('60'))
+    await act('setAutoRepay', ausd('60'), fromCollateral)
+    await fixture.warp(termSeconds / 2)
+    await holdPart()
+    const measured = await measure(actors.relayer.address, creditLine, call('autoRepay', [ana]))
+    show(`autoRepay from ${fromCollateral ? 'collateral' : 'the wallet'}`, measured, gasLimits.autoRepay)
+    expect((await fixture.accountOf('ana')).drawn).toBe(0n)
+    return measured
+  }
+
+  test('the limit of autoRepay covers its dearest state, from collateral, and is tight', async () => {
+    expectTight(gasLimits.autoRepay, await autoRepaid(true))
+  })
+
+  test('the limit of autoRepay covers a repayment from the wallet', async () => {
+    expectCovered(gasLimits.autoRepay, await autoRepaid(false))
+  })
 
   /** Frees holds. Ana's limit exceeds the pool; she owes 300 AUSD less her repayments. */
   async function release(count: number) {

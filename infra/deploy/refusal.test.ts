@@ -10,6 +10,7 @@ const domainWith = (more: object) =>
 describe('contracts', () => {
   test.each([
     ['are accepted if they match', {}, /^$/],
+    ['are accepted with a credit line that cannot repay automatically', { line: { ...line, version: 3n } }, /^$/],
     ['without a token', { token: { ...token, hasCode: false } }, /no contract at AUSD_ADDRESS/],
     ['with something else for a token', { token: { ...token, domain: null } }, /this is not AUSD/],
     ['with another domain name', domainWith({ name: 'AUSD' }), /the name "AUSD", not "Agora D/],
@@ -22,12 +23,12 @@ describe('contracts', () => {
     [
       'with an older credit line',
       { line: { ...line, version: null } },
-      /older than 2\), but the services need version 3/,
+      /older than 2\), but the services need version 3 or 4/,
     ],
     [
       'with a later credit line',
-      { line: { ...line, version: 4n } },
-      /is version 4, .* need version 3: to deploy a new one/,
+      { line: { ...line, version: 5n } },
+      /is version 5, .* need version 3 or 4: to deploy a new one/,
     ],
     ['with a credit line of another token', { line: { ...line, token: at('9') } }, /set AUSD_ADDRESS/],
     ['with a credit line of another treasury', { line: { ...line, treasury: at('9') } }, /set TREASURY_KEY/],

@@ -1,5 +1,5 @@
 import { domainSeparator } from 'viem'
-import { lineVersion } from '#shared/chain/line-version'
+import { isUsableVersion, usableVersionsText } from '#shared/chain/line-version'
 import type { AddressBook } from './addresses'
 import type { ChainFacts, DeployFacts, LineFacts, TokenFacts } from './facts'
 import type { WantedDeployment } from './wanted'
@@ -64,11 +64,11 @@ function lineRefusals(line: LineFacts, token: TokenFacts | null, wanted: WantedD
   if (!line.hasCode) return [`no contract at ${address}: correct CREDIT_LINE_ADDRESS, or move the addresses file away`]
   if (!line.token || !line.treasury)
     return [`the contract at ${address} is not a credit line: correct CREDIT_LINE_ADDRESS`]
-  // The checks below hold only for our own version.
-  if (line.version !== lineVersion)
+  // The checks below hold only for versions that we know.
+  if (!isUsableVersion(line.version))
     return [
       `credit line ${address} is version ${line.version ?? 'unknown (older than 2)'}, but the ` +
-        `services need version ${lineVersion}: to deploy a new one, remove CREDIT_LINE_ADDRESS ` +
+        `services need version ${usableVersionsText}: to deploy a new one, remove CREDIT_LINE_ADDRESS ` +
         'and move the addresses file away; accounts of the old one stay there ' +
         '(see infra/deploy/README.md)',
     ]

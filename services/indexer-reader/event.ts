@@ -23,6 +23,8 @@ export type EventArgs = {
     openedAt: string
   }
   HoldExtended: Account & { ref: string; heldUntil: string }
+  AutoRepaySet: Account & { maxPerCycle: string; fromCollateral: boolean }
+  AutoRepaid: Account & { amount: string; fromCollateral: boolean }
   CycleOpened: Account & { number: string; openedAt: string; dueAt: string }
   CycleRedated: Account & { number: string; openedAt: string; dueAt: string }
   CycleClosed: Account & {

@@ -16,6 +16,7 @@ export const gasLimits = {
   extendHold: 140_000n,
   setVerified: 95_000n,
   setFrozen: 95_000n,
+  autoRepay: 240_000n,
   /** Transfer by ERC-3009 with an ECDSA signature. */
   transferWithAuthorization: 140_000n,
   /** Transfer whose signature a contract checks, which may cost up to 100,000. */
@@ -35,6 +36,9 @@ export const userGasLimits = {
   repayWithPermit: 240_000n,
   repayFromCollateral: 225_000n,
   withdrawCollateral: 215_000n,
+  setAutoRepay: 100_000n,
+  /** Approval of AUSD for the credit line. */
+  approve: 80_000n,
 } as const
 
 /** Monad's least base fee, in wei per gas (https://docs.monad.xyz/developer-essentials/gas-pricing). */

@@ -2342,6 +2342,30 @@ declare const creditLineAbi: readonly [{
     readonly name: "AccountFrozen";
     readonly type: "error";
 }, {
+    readonly inputs: readonly [{
+        readonly internalType: "uint256";
+        readonly name: "maxPerCycle";
+        readonly type: "uint256";
+    }];
+    readonly name: "AutoRepayLimitReached";
+    readonly type: "error";
+}, {
+    readonly inputs: readonly [{
+        readonly internalType: "address";
+        readonly name: "account";
+        readonly type: "address";
+    }];
+    readonly name: "AutoRepayNotAllowed";
+    readonly type: "error";
+}, {
+    readonly inputs: readonly [{
+        readonly internalType: "uint256";
+        readonly name: "from";
+        readonly type: "uint256";
+    }];
+    readonly name: "AutoRepayTooEarly";
+    readonly type: "error";
+}, {
     readonly inputs: readonly [];
     readonly name: "EnforcedPause";
     readonly type: "error";
@@ -2538,6 +2562,56 @@ declare const creditLineAbi: readonly [{
         readonly type: "bytes32";
     }];
     readonly name: "AlreadyApplied";
+    readonly type: "event";
+}, {
+    readonly anonymous: false;
+    readonly inputs: readonly [{
+        readonly indexed: true;
+        readonly internalType: "address";
+        readonly name: "account";
+        readonly type: "address";
+    }, {
+        readonly indexed: false;
+        readonly internalType: "uint256";
+        readonly name: "amount";
+        readonly type: "uint256";
+    }, {
+        readonly indexed: false;
+        readonly internalType: "bool";
+        readonly name: "fromCollateral";
+        readonly type: "bool";
+    }, {
+        readonly indexed: false;
+        readonly internalType: "uint256";
+        readonly name: "sequence";
+        readonly type: "uint256";
+    }];
+    readonly name: "AutoRepaid";
+    readonly type: "event";
+}, {
+    readonly anonymous: false;
+    readonly inputs: readonly [{
+        readonly indexed: true;
+        readonly internalType: "address";
+        readonly name: "account";
+        readonly type: "address";
+    }, {
+        readonly indexed: false;
+        readonly internalType: "uint256";
+        readonly name: "maxPerCycle";
+        readonly type: "uint256";
+    }, {
+        readonly indexed: false;
+        readonly internalType: "bool";
+        readonly name: "fromCollateral";
+        readonly type: "bool";
+    }, {
+        readonly indexed: false;
+        readonly internalType: "uint256";
+        readonly name: "sequence";
+        readonly type: "uint256";
+    }];
+    readonly name: "AutoRepaySet";
     readonly type: "event";
 }, {
     readonly anonymous: false;
@@ -3729,6 +3803,42 @@ declare const creditLineAbi: readonly [{
     readonly type: "function";
 }, {
     readonly inputs: readonly [{
+        readonly internalType: "address";
+        readonly name: "account";
+        readonly type: "address";
+    }];
+    readonly name: "autoRepay";
+    readonly outputs: readonly [];
+    readonly stateMutability: "nonpayable";
+    readonly type: "function";
+}, {
+    readonly inputs: readonly [{
+        readonly internalType: "address";
+        readonly name: "account";
+        readonly type: "address";
+    }];
+    readonly name: "autoRepayOf";
+    readonly outputs: readonly [{
+        readonly internalType: "uint256";
+        readonly name: "maxPerCycle";
+        readonly type: "uint256";
+    }, {
+        readonly internalType: "bool";
+        readonly name: "fromCollateral";
+        readonly type: "bool";
+    }, {
+        readonly internalType: "uint256";
+        readonly name: "taken";
+        readonly type: "uint256";
+    }, {
+        readonly internalType: "uint256";
+        readonly name: "from";
+        readonly type: "uint256";
+    }];
+    readonly stateMutability: "view";
+    readonly type: "function";
+}, {
+    readonly inputs: readonly [{
         readonly internalType: "uint256";
         readonly name: "amount";
         readonly type: "uint256";
@@ -3876,6 +3986,20 @@ declare const creditLineAbi: readonly [{
         readonly type: "uint256";
     }];
     readonly stateMutability: "view";
+    readonly type: "function";
+}, {
+    readonly inputs: readonly [{
+        readonly internalType: "uint256";
+        readonly name: "maxPerCycle";
+        readonly type: "uint256";
+    }, {
+        readonly internalType: "bool";
+        readonly name: "fromCollateral";
+        readonly type: "bool";
+    }];
+    readonly name: "setAutoRepay";
+    readonly outputs: readonly [];
+    readonly stateMutability: "nonpayable";
     readonly type: "function";
 }, {
     readonly inputs: readonly [{

@@ -10,8 +10,8 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'the time of payment belongs to the content of a ref': instead('paidAt', 'paidAt * 0'),
   'a repayment with held money frees no credit': instead('encumbered', 'encumbered * 0'),
   'a repayment with held money frees no collateral': instead(
-    '_requireWithinLimit(line, _takeCollateral(amount, to)',
-    '_takeCollateral(amount, to',
+    '_requireWithinLimit(line, _takeCollateral(msg.sender, amount, to)',
+    '_takeCollateral(msg.sender, amount, to',
   ),
   'held collateral counts only after its hold': instead('timestamp', 'timestamp + 1 days'),
   'held AUSD is not lent': [

@@ -32,6 +32,9 @@ export function actionsOn(fixture: ContractsFixture) {
     repay: (amount: bigint, user: User = 'ana') => [user, 'repay', [amount]] as const,
     repayFromCollateral: (amount: bigint, user: User = 'ana') => [user, 'repayFromCollateral', [amount]] as const,
     withdraw: (amount: bigint, user: User = 'ana') => [user, 'withdrawCollateral', [amount, address(user)]] as const,
+    setAutoRepay: (maxPerCycle: bigint, fromCollateral = false, user: User = 'ana') =>
+      [user, 'setAutoRepay', [maxPerCycle, fromCollateral]] as const,
+    autoRepay: (user: User = 'ana', by: Actor = 'citra') => [by, 'autoRepay', [address(user)]] as const,
     markDefault: (user: User = 'ana') => ['relayer', 'markDefault', [address(user)]] as const,
     seizeMore: (user: User = 'ana') => ['relayer', 'seizeMore', [address(user)]] as const,
     addYield: (amount: bigint) => ['admin', 'addYield', [amount]] as const,

@@ -7,6 +7,7 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {Proxy} from "@openzeppelin/contracts/proxy/Proxy.sol";
 import {CreditLineBase} from "./CreditLineBase.sol";
 import {CreditLineExtension} from "./CreditLineExtension.sol";
+import {OwnRepayments} from "./OwnRepayments.sol";
 import {RelayedOps} from "./RelayedOps.sol";
 
 /// @title Collateralised credit line in AUSD
@@ -14,7 +15,7 @@ import {RelayedOps} from "./RelayedOps.sol";
 /// The two pools never mix: the contract's balance is at least `totalCollateral` + `poolBalance`.
 /// @dev Code is limited to 24,576 bytes. This contract has the functions called for every payment;
 /// the extension has the views and the functions for operators and helpers, at the same address.
-contract CreditLine is RelayedOps, Proxy {
+contract CreditLine is RelayedOps, OwnRepayments, Proxy {
     using SafeERC20 for IERC20;
 
     /// @dev Address of immutable code that runs on this contract's storage, deployed with the same
@@ -42,7 +43,7 @@ contract CreditLine is RelayedOps, Proxy {
 
     /// @notice Repays `amount` or the debt, whichever is less, from the caller's AUSD.
     function repay(uint256 amount) external nonReentrant {
-        _repay(amount);
+        _repayFromWallet(msg.sender, _requireOwed(amount));
     }
 
     /// @notice Sets the allowance by signature, then repays as `repay` does. If the permit was
@@ -54,15 +55,12 @@ contract CreditLine is RelayedOps, Proxy {
         try IERC20Permit(address(_token)).permit(
             msg.sender, address(this), amount, deadline, v, r, s
         ) {} catch {}
-        _repay(amount);
+        _repayFromWallet(msg.sender, _requireOwed(amount));
     }
 
     /// @notice Repays `amount` or the debt, whichever is less, from the caller's collateral.
     function repayFromCollateral(uint256 amount) external nonReentrant {
-        uint256 repaid = _requireOwed(amount);
-        _takeCollateral(repaid, address(this));
-        _addLiquidity(repaid);
-        _subtractDebt(0, msg.sender, msg.sender, repaid, block.timestamp);
+        _repayFromCollateral(msg.sender, _requireOwed(amount));
     }
 
     /// @notice Withdraws collateral that neither the debt nor the encumbered debt needs.
@@ -72,28 +70,8 @@ contract CreditLine is RelayedOps, Proxy {
         // guard: a frozen account neither draws nor withdraws
         if (line.frozen) revert AccountFrozen(msg.sender);
         // guard: a repayment with held money frees no collateral
-        _requireWithinLimit(line, _takeCollateral(amount, to));
+        _requireWithinLimit(line, _takeCollateral(msg.sender, amount, to));
         _token.safeTransfer(to, amount);
-    }
-
-    function _repay(uint256 amount) private {
-        uint256 repaid = _requireOwed(amount);
-        _addLiquidity(repaid);
-        _subtractDebt(0, msg.sender, msg.sender, repaid, block.timestamp);
-        _token.safeTransferFrom(msg.sender, address(this), repaid);
-    }
-
-    /// @dev Takes collateral. Returns the debt that is still encumbered.
-    function _takeCollateral(uint256 amount, address to) private returns (uint256 encumbered) {
-        Line storage line = _lineOf(msg.sender);
-        encumbered = _fold(line);
-        uint256 shares = _sharesOfAusdCeil(amount);
-        if (shares > line.shares) {
-            revert InsufficientCollateral(_ausdOfSharesFloor(line.shares), amount);
-        }
-        line.shares -= uint112(shares);
-        _burnShares(shares, amount);
-        emit CollateralWithdrawn(msg.sender, to, amount, shares, _next(msg.sender));
     }
 
     function _requireOwed(uint256 amount) private view returns (uint256) {

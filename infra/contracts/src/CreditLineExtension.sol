@@ -4,18 +4,19 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {AutoRepay} from "./AutoRepay.sol";
 import {CreditLineBase} from "./CreditLineBase.sol";
 import {Buckets} from "./Buckets.sol";
 
-/// @title Views of the credit line, and functions for operators and helpers
+/// @title Views of the credit line, automatic repayment, and functions for operators and helpers
 /// @notice This code is called at the credit line's address, which runs it on its own storage.
-contract CreditLineExtension is CreditLineBase {
+contract CreditLineExtension is AutoRepay {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
     using Buckets for Bucket[16];
 
     /// @notice Version of this interface, which clients check at startup.
-    uint256 public constant version = 3;
+    uint256 public constant version = 4;
 
     /// @dev Address of this code. A direct call there would act on empty storage.
     address private immutable _self = address(this);

@@ -115,6 +115,13 @@ abstract contract CreditLineTypes {
         uint32 cyclesClosed;
         uint112 peakDrawn;
         uint112 totalRepaid;
+        /// AUSD that `autoRepay` may take in each cycle; 0 if the account allows none.
+        uint96 autoRepayMax;
+        /// AUSD that it took in the cycle `autoRepayCycle`.
+        uint96 autoRepayTaken;
+        uint32 autoRepayCycle;
+        /// True if it takes collateral, false if it takes AUSD of the wallet.
+        bool autoRepayCollateral;
         Bucket[16] buckets;
     }
 
@@ -245,6 +252,16 @@ abstract contract CreditLineTypes {
         uint256 drawnAfter,
         uint256 sequence
     );
+    /// @notice The account allowed automatic repayments of up to `maxPerCycle` in each cycle, or ended
+    /// that with 0.
+    event AutoRepaySet(
+        address indexed account, uint256 maxPerCycle, bool fromCollateral, uint256 sequence
+    );
+    /// @notice Someone ordered an automatic repayment. Emitted directly before the events of the
+    /// repayment: `CollateralWithdrawn` if it is `fromCollateral`, then `Repaid`.
+    event AutoRepaid(
+        address indexed account, uint256 amount, bool fromCollateral, uint256 sequence
+    );
     event YieldAdded(address indexed payer, uint256 amount, uint256 sequence);
     event LiquidityFunded(address indexed payer, uint256 amount, uint256 sequence);
     event LiquidityWithdrawn(address indexed to, uint256 amount, uint256 sequence);
@@ -278,6 +295,11 @@ abstract contract CreditLineTypes {
     error TermPassed(address account);
     error TermNotPassed(address account);
     error NothingOwed(address account);
+    error AutoRepayNotAllowed(address account);
+    /// @notice `autoRepay` works from this second on.
+    error AutoRepayTooEarly(uint256 from);
+    /// @notice All of the bound was taken in this cycle.
+    error AutoRepayLimitReached(uint256 maxPerCycle);
     /// @notice Debt plus encumbered debt would exceed the limit of the matured collateral.
     error LimitExceeded(uint256 limit, uint256 used);
     error InsufficientCollateral(uint256 available, uint256 wanted);

@@ -47,6 +47,9 @@ describe('revert data', () => {
 const strange = [
   'AccountFrozen',
   'AccountDefaulted',
+  'AutoRepayNotAllowed',
+  'AutoRepayTooEarly',
+  'AutoRepayLimitReached',
   'NotVerified',
   'NotDefaulted',
   'TermPassed',

@@ -40,8 +40,8 @@ const answering = (word: number): Hex => `0x60${word.toString(16).padStart(2, '0
 
 describe('the reader ends with a reason at a contract', () => {
   test.each([
-    ['of an older version', answering(1), /is version 1, this service needs 3. Run: bun run deploy/],
-    ['of a newer version', answering(4), /is version 4, this service needs 3/],
+    ['of an older version', answering(1), /is version 1, this service needs 3 or 4. Run: bun run deploy/],
+    ['of a newer version', answering(5), /is version 5, this service needs 3 or 4/],
     ['that reverts when asked, as the first line did', '0x60006000fd', /version unknown/],
     ['that answers nothing', '0x00', /version unknown/],
     ['that is not there', '0x', /no contract at .*: fix .*CREDIT_LINE_ADDRESS/],

@@ -39,7 +39,7 @@ export const token: TokenFacts = {
 export const line: LineFacts = {
   address: lineAt,
   hasCode: true,
-  version: 3n,
+  version: 4n,
   token: ausd,
   treasury,
   terms,
