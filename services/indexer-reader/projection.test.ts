@@ -44,6 +44,16 @@ describe('a record', () => {
     ['collateral alone', [added(4)], { verified: false, firstSeenAtSeconds: 1_004, cyclesOpened: 0, lastBlock: 4 }],
     ['events of no account', [resumed(3, 40), at(4, 'YieldAdded', { payer: account, amount: '1' })], unseen],
     ['a first draw', owing, { drawnMicro: 100n, cyclesOpened: 1, cyclesClosed: 0, repayCount: 0 }],
+    [
+      'a permission of automatic repayment',
+      [...owing, at(4, 'AutoRepaySet', { maxPerCycle: '30', fromCollateral: true })],
+      { ...fold(owing), lastBlock: 4 },
+    ],
+    [
+      'an automatic repayment, which counts once',
+      [...owing, at(4, 'AutoRepaid', { amount: '30', fromCollateral: false }), repaid(4, 30, 70)],
+      { drawnMicro: 70n, repayCount: 1 },
+    ],
     ['a part repaid', [...owing, repaid(4, 30, 70)], { drawnMicro: 70n, repayCount: 1, cyclesClosed: 0 }],
     [
       'a qualified cycle',

@@ -111,7 +111,7 @@ export function evolve(before: WalletProjection, event: ChainEvent): WalletProje
     case 'CycleReversed':
       return reverse(standing, event, event.args)
     default:
-      return standing // Collateral only shows that the wallet exists.
+      return standing // Collateral and permissions only show that the wallet exists.
   }
 }
 

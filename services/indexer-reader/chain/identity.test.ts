@@ -29,6 +29,12 @@ describe('the reader starts', () => {
     expect(await start(chain.deployment.creditLine)).toEqual(begun)
   })
 
+  test('with a credit line that cannot repay automatically', async () => {
+    const address = '0x00000000000000000000000000000000000c0de3'
+    await chain.setCode(address, answering(3))
+    expect(await start(address)).toMatchObject({ began: true, said: [] })
+  })
+
   test('although another endpoint is down', async () => {
     const urls = ['http://127.0.0.1:1', chain.rpcUrl]
     expect(await start(chain.deployment.creditLine, urls)).toMatchObject({ began: true })
