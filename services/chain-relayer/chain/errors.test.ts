@@ -47,9 +47,6 @@ describe('revert data', () => {
 const strange = [
   'AccountFrozen',
   'AccountDefaulted',
-  'AutoRepayNotAllowed',
-  'AutoRepayTooEarly',
-  'AutoRepayLimitReached',
   'NotVerified',
   'NotDefaulted',
   'TermPassed',

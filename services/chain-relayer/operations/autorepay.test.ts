@@ -53,8 +53,8 @@ async function tried(wallet: Hex, day = 0) {
   expect(context.raised).toEqual([])
   return { state, reason }
 }
-const failedAs = (reason: string) => ({ state: 'failed', reason })
-const settled = { state: 'settled', reason: null }
+const failedAs = (reason: string) => ({ state: 'failed' as const, reason })
+const settled = { state: 'settled' as const, reason: null }
 
 describe('an automatic repayment', () => {
   test('repays the debt from the AUSD of the wallet, once', async () => {

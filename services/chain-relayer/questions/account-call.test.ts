@@ -32,7 +32,12 @@ const answerOf = (lines: readonly LineState[], blockNumber: bigint, failed = -1)
   const word = (value: bigint) =>
     encodeFunctionResult({ abi: multicallAbi, functionName: 'getBlockNumber', result: value })
   const line = (result: LineState) => encodeFunctionResult({ abi: creditLineAbi, functionName: 'accountOf', result })
-  const results = lines.flatMap((one, at) => [line(one), word(BigInt(at) + 7n), word(9n)])
+  const permission = encodeFunctionResult({
+    abi: creditLineAbi,
+    functionName: 'autoRepayOf',
+    result: [5n, true, 6n, 8n],
+  })
+  const results = lines.flatMap((one, at) => [line(one), word(BigInt(at) + 7n), word(9n), permission])
   results.push(word(blockNumber), word(1_795_244_400n), word(31n), word(41n), word(1n))
   return encodeFunctionResult({
     abi: multicall3Abi,
@@ -68,6 +73,10 @@ describe('the call that reads wallets', () => {
           args: [one],
         }),
       },
+      {
+        target: contracts.creditLine,
+        callData: encodeFunctionData({ abi: creditLineAbi, functionName: 'autoRepayOf', args: [one] }),
+      },
     ])
     const block = encodeFunctionData({ abi: multicallAbi, functionName: 'getBlockNumber' })
     calls.push({ target: multicall3, callData: block })
@@ -80,7 +89,7 @@ describe('the call that reads wallets', () => {
       const callData = encodeFunctionData({ abi: creditLineAbi, functionName })
       calls.push({ target: contracts.creditLine, callData })
     }
-    const said = calls.map((one, at) => ({ ...one, allowFailure: at < 3 * count }))
+    const said = calls.map((one, at) => ({ ...one, allowFailure: at < 4 * count }))
     expect(data).toBe(encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [said] }))
     expect(decodeFunctionData({ abi: multicall3Abi, data }).functionName).toBe('aggregate3')
   })
@@ -95,10 +104,16 @@ describe('the result of the call that reads wallets', () => {
     const { reads, pool, ...block } = decodeAccountCall(answerOf(lines, 77n), lines.length)
     expect(block).toEqual({ blockNumber: 77n, blockTime: 1_795_244_400n, paused: true })
     expect(pool).toEqual({ collateralMicro: 31n, shares: 41n })
+    const autoRepay = { maxPerCycle: 5n, fromCollateral: true, taken: 6n, startsAt: 8n }
     for (const [at, read] of reads.entries())
-      expect(read).toEqual({ line: lines[at]!, ausdMicro: BigInt(at) + 7n, nativeWei: 9n })
+      expect(read).toEqual({ line: lines[at]!, ausdMicro: BigInt(at) + 7n, nativeWei: 9n, autoRepay })
   })
-  test.each([3, 4, 5])('lacks only the second wallet if its call %d failed', (failed) => {
+  test('lacks only the permission of a wallet if the contract is too old to have it', () => {
+    const { reads } = decodeAccountCall(answerOf([lineOf(1), lineOf(2)], 77n, 7), 2)
+    expect(reads.map((read) => read && read.autoRepay === null)).toEqual([false, true])
+    expect(reads.map((read) => read?.line)).toEqual([lineOf(1), lineOf(2)])
+  })
+  test.each([4, 5, 6])('lacks only the second wallet if its call %d failed', (failed) => {
     const answer = answerOf([lineOf(1), lineOf(2), lineOf(3)], 77n, failed)
     const { reads } = decodeAccountCall(answer, 3)
     expect(reads.map((read) => read?.line)).toEqual([lineOf(1), undefined, lineOf(3)])
