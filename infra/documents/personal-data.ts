@@ -273,6 +273,8 @@ export const plainPlaces = [
   '*.approvals.command',
   '*.approvals.counts',
   '*.approvals.request_hash',
+  'gateway.auto_repayments.outcome',
+  'gateway.auto_repayments.reason',
   'gateway.dead_letter.reason',
   'payments.dead_letter.reason',
   'payouts.dead_letter.reason',

@@ -113,6 +113,12 @@ describe('security: Postgres itself refuses a second row', () => {
     ['books.journal_reversed', 'journal', 'reverses, line', 'a posting is taken back once'],
     ['gateway.identities_pkey', 'identities', 'wallet', 'a wallet is given its coin once'],
     ['gateway.reminders_wallet_cycle_kind_pk', 'reminders', 'wallet, cycle, kind', 'a reminder is sent once'],
+    [
+      'gateway.auto_repayments_wallet_cycle_day_pk',
+      'auto_repayments',
+      'wallet, cycle, day',
+      'a debt is repaid automatically at most once a day',
+    ],
     ['pricing.quotes_taken_pkey', 'quotes_taken', 'id', 'a quote has one taker'],
     ['payments.payments_pkey', 'payments', 'id', 'one promise of an id'],
     ['payments.payments_quote', 'payments', 'quote_id', 'a quote is one promise'],

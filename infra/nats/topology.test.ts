@@ -4,6 +4,7 @@ import { covers, type Reaction } from '#platform/bus/reaction'
 import { orderReactions as ofRelayer } from '../../services/chain-relayer/operations/order'
 import { orderReactions } from '../../services/gateway/identity/orders'
 import { verdictReaction } from '../../services/gateway/identity/verdict'
+import { autoRepayReactions } from '../../services/gateway/reminders/auto-repay'
 import { webhookReactions as ofPaymentWebhooks } from '../../services/payments/incoming/webhook'
 import { relayReactions as ofPayments } from '../../services/payments/onchain/relay'
 import { webhookReactions as ofPayoutWebhooks } from '../../services/payouts/incoming/webhook'
@@ -12,7 +13,7 @@ import { relayReactions as ofPayouts } from '../../services/payouts/onchain/rela
 /** A reaction reads its context only when a message arrives. */
 const unread = {} as never
 const reactions: Readonly<Record<string, readonly Reaction[]>> = {
-  gateway: [verdictReaction(unread), ...orderReactions(unread)],
+  gateway: [verdictReaction(unread), ...orderReactions(unread), ...autoRepayReactions(unread)],
   payments: [...ofPaymentWebhooks(unread), ...ofPayments(unread)],
   payouts: [...ofPayoutWebhooks(unread), ...ofPayouts(unread)],
   'chain-relayer': ofRelayer,

@@ -155,7 +155,7 @@ export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]
   EVENTS: [
     reader('payments', outcomesOf('credit', 'repay', 'revoke', 'extend', 'freeze')),
     reader('payouts', outcomesOf('take', 'return')),
-    reader('gateway', outcomesOf('verify', 'drip')),
+    reader('gateway', outcomesOf('verify', 'drip', 'autorepay')),
     // An event that is not taken waits unacknowledged for up to an hour. New ones pass it until there are so many.
     { ...reader('integrator', announced), max_ack_pending: 10_000 },
   ],

@@ -104,6 +104,17 @@ declare namespace schemas {
         /** The EIP-712 signature by `from`: 0x and 65 bytes of hex, 64 in the compact form of EIP-2098, or more from a contract wallet. */
         signature: string;
     }
+    /** Permission to repay the debt automatically: from `startsAt`, a day before `dueAt`, with one try a day. Each takes the debt, or what is left of `maxPerCycle` if that is less, and fails if the source has less. */
+    interface AutoRepay {
+        /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
+        maxPerCycle: string;
+        /** Whether the AUSD comes from the wallet, which must have approved the credit line, or from the collateral. */
+        source: "wallet" | "collateral";
+        /** AUSD (10⁻⁶) that was taken in the open cycle. */
+        taken: string;
+        /** Time from which the debt is repaid; null if no cycle is open. */
+        startsAt: string | null;
+    }
     /** Balances of the wallet itself. */
     interface Balance {
         /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
@@ -448,6 +459,8 @@ declare namespace schemas {
         cycles: number;
         /** The open cycle; null if none is open: nothing is owed, or the debt has defaulted. */
         cycle: OpenCycle | null;
+        /** Permission of the automatic repayment, set on the credit line by `setAutoRepay`; null without one. */
+        autoRepay: AutoRepay | null;
         /** Whether a debt was not repaid in time. */
         defaulted: boolean;
         /** Whether the wallet is frozen: a payment was reversed after its hold, or a refund or dispute of it is open. */
