@@ -134,6 +134,7 @@ describe('explain finds the reason for', () => {
     ['a verified flag of a user with a verdict', call('setVerified', [ana, true]), []],
     ['a verified flag without a verdict', call('setVerified', [budi, true]), ['verify']],
     ['a freeze without an order', call('setFrozen', [ana, true]), ['freeze']],
+    ['an automatic repayment', call('autoRepay', [ana]), []],
     ['a take of a cash-out', transfer(ana, treasury, 5n, used), []],
     ['a take of no cash-out', transfer(budi, treasury, 5n, used), ['move']],
     ['a return', transfer(treasury, ana, 5n, returnNonce(payoutId)), []],

@@ -84,6 +84,8 @@ function whyOf(action: LaneAction, names: Names, treasury: string): string | und
       const ordered = names.bus.freezes.some((one) => one.wallet === action.wallet && one.frozen === action.is)
       return ordered || names.frozen.has(action.wallet) ? 'ordered by payments' : undefined
     }
+    case 'autorepay':
+      return 'allowed by its wallet, as the contract checks'
     case 'move':
       return moveOf(action.authorization, names, treasury)
   }
@@ -118,6 +120,8 @@ function textOf(action: LaneAction): string {
     case 'verify':
     case 'freeze':
       return `${action.does} ${action.wallet} ${action.is ? 'on' : 'off'}`
+    case 'autorepay':
+      return `automatic repayment of ${action.wallet}`
     case 'move': {
       const { value, from, to } = action.authorization
       return `${value} micro-AUSD from ${from} to ${to}`

@@ -21,6 +21,7 @@ export type LaneAction =
   | { does: 'revoke'; ref: Hex; of: 'topup' | 'settlement'; leftMicro: bigint }
   | { does: 'extend'; ref: Hex }
   | { does: 'verify' | 'freeze'; wallet: Address; is: boolean }
+  | { does: 'autorepay'; wallet: Address }
   | { does: 'move'; authorization: SignedTransfer }
   | { does: 'pay'; wallet: Address }
   | { does: 'nothing' }
@@ -83,6 +84,8 @@ function lineActions(data: Hex): LaneAction[] | undefined {
       return [{ does: 'verify', wallet: lower(call.args[0]), is: call.args[1] }]
     case 'setFrozen':
       return [{ does: 'freeze', wallet: lower(call.args[0]), is: call.args[1] }]
+    case 'autoRepay':
+      return [{ does: 'autorepay', wallet: lower(call.args[0]) }]
     default:
       return undefined
   }

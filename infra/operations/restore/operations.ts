@@ -6,8 +6,8 @@ import { keyOf } from './lost-payouts'
 
 /**
  * Returns the record of an operation, with which a repeated order does nothing and names this transaction. Undefined
- * for actions that are harmless to repeat and whose order cannot be read from the chain: extensions, freezes, and a
- * flag or refill whose order NATS has lost.
+ * for actions that are harmless to repeat and whose order cannot be read from the chain: extensions, freezes,
+ * automatic repayments, and a flag or refill whose order NATS has lost.
  */
 export function operationOf(action: LaneAction, names: Names, treasury: string) {
   switch (action.does) {
