@@ -73,6 +73,8 @@ const example = {
       repayWithPermit: '305000',
       repayFromCollateral: '350000',
       withdrawCollateral: '325000',
+      setAutoRepay: '140000',
+      approve: '80000',
     },
     dripWei: '250000000000000000',
   },
@@ -176,10 +178,14 @@ export const GetConfig = route({
               repayWithPermit: gas,
               repayFromCollateral: gas,
               withdrawCollateral: gas,
+              setAutoRepay: Type.Optional(gas),
+              approve: Type.Optional(gas),
             },
             {
               title: 'GasLimits',
-              description: 'Gas units sufficient for each function of the credit line, for any account.',
+              description:
+                'Gas units sufficient for each function of the credit line, and for `approve` of the token, for any account. ' +
+                '`setAutoRepay` and `approve` are missing if the credit line cannot repay automatically.',
             },
           ),
           dripWei: Type.Optional(

@@ -206,7 +206,7 @@ declare namespace schemas {
         creditLine: `0x${string}`;
         /** A wallet or contract: 0x and 40 hex digits, in any case. */
         treasury: `0x${string}`;
-        /** Gas units sufficient for each function of the credit line, for any account. */
+        /** Gas units sufficient for each function of the credit line, and for `approve` of the token, for any account. `setAutoRepay` and `approve` are missing if the credit line cannot repay automatically. */
         gasLimits: GasLimits;
         /** Native coin, in wei, that a newly verified wallet gets. It pays for a draw, a repayment and two withdrawals at twice the least fee of the chain. A wallet with collateral or debt gets it again if it cannot pay these calls after a closed cycle, and twice more if it cannot pay one withdrawal: at most once a day (UTC), soon after a `GET /me`. */
         dripWei?: string;
@@ -369,7 +369,7 @@ declare namespace schemas {
         /** Every row, by table. */
         rows: Array<StoredRow>;
     }
-    /** Gas units sufficient for each function of the credit line, for any account. */
+    /** Gas units sufficient for each function of the credit line, and for `approve` of the token, for any account. `setAutoRepay` and `approve` are missing if the credit line cannot repay automatically. */
     interface GasLimits {
         /** Gas units; the chain charges the limit, not the gas used. */
         draw: string;
@@ -381,6 +381,10 @@ declare namespace schemas {
         repayFromCollateral: string;
         /** Gas units; the chain charges the limit, not the gas used. */
         withdrawCollateral: string;
+        /** Gas units; the chain charges the limit, not the gas used. */
+        setAutoRepay?: string;
+        /** Gas units; the chain charges the limit, not the gas used. */
+        approve?: string;
     }
     /** An amount on hold, which does not count yet. */
     interface HeldItem {

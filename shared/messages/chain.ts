@@ -129,6 +129,9 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
         repayWithPermit: Amount,
         repayFromCollateral: Amount,
         withdrawCollateral: Amount,
+        /** Only if the contract can repay automatically. Earlier versions do not send them. */
+        setAutoRepay: Type.Optional(Amount),
+        approve: Type.Optional(Amount),
       },
       {
         title: 'GasLimits',

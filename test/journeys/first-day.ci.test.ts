@@ -99,7 +99,7 @@ async function openWallet() {
     )
     spentWei += restWei
   }
-  const line = (functionName: keyof typeof terms.gasLimits, args: readonly unknown[]) =>
+  const line = (functionName: 'draw' | 'repay' | 'withdrawCollateral', args: readonly unknown[]) =>
     send({ address: terms.creditLine, abi: creditLineAbi, functionName, args }, BigInt(terms.gasLimits[functionName]))
 
   return {

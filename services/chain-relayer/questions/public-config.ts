@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { userGasLimits } from '#shared/chain/gas'
+import { autoRepayVersion } from '#shared/chain/line-version'
 import type { ChainTerms } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { leftMinSeconds } from '../operations/operation'
@@ -28,7 +29,7 @@ async function readTerms({
 }: Pick<Context, 'node' | 'contracts' | 'treasury' | 'settings'>): Promise<ContractTerms> {
   const { domain, ausd, creditLine } = contracts
   const line = { address: creditLine, abi: creditLineAbi } as const
-  const [decimals, hold, minCycle, minDebt, term, grace, ratio] = await node.reader.multicall({
+  const [decimals, hold, minCycle, minDebt, term, grace, ratio, version] = await node.reader.multicall({
     allowFailure: false,
     contracts: [
       { address: ausd, abi: ausdAbi, functionName: 'decimals' },
@@ -38,6 +39,7 @@ async function readTerms({
       { ...line, functionName: 'termSeconds' },
       { ...line, functionName: 'graceSeconds' },
       { ...line, functionName: 'initialRatioBps' },
+      { ...line, functionName: 'version' },
     ],
   })
   return {
@@ -55,12 +57,19 @@ async function readTerms({
     initialRatioBps: ratio.toString(),
     sendValidBeforeSecondsMin: Number(leftMinSeconds),
     dripWei: String(settings.dripWei),
-    gasLimits: {
-      draw: userGasLimits.draw.toString(),
-      repay: userGasLimits.repay.toString(),
-      repayWithPermit: userGasLimits.repayWithPermit.toString(),
-      repayFromCollateral: userGasLimits.repayFromCollateral.toString(),
-      withdrawCollateral: userGasLimits.withdrawCollateral.toString(),
-    },
+    gasLimits: userGasOf(version),
   }
 }
+
+/** Returns the gas limits of the calls that users send themselves, of those that this version of the credit line has. */
+export const userGasOf = (version: bigint): ContractTerms['gasLimits'] => ({
+  draw: userGasLimits.draw.toString(),
+  repay: userGasLimits.repay.toString(),
+  repayWithPermit: userGasLimits.repayWithPermit.toString(),
+  repayFromCollateral: userGasLimits.repayFromCollateral.toString(),
+  withdrawCollateral: userGasLimits.withdrawCollateral.toString(),
+  ...(version >= autoRepayVersion && {
+    setAutoRepay: userGasLimits.setAutoRepay.toString(),
+    approve: userGasLimits.approve.toString(),
+  }),
+})
