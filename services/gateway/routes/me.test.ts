@@ -23,6 +23,7 @@ import { parseCursor } from './activity'
 import { dueText } from './due'
 
 const headers = { authorization: await headerOf(ana) }
+const permission = { maxPerCycle: '500000000', source: 'collateral', taken: '7', startsAt: '1797750000' }
 
 test('the example of the account has the sentences that its user would read', () => {
   const { held, cycle, user } = GetMe.example.answer as RouteAnswer<typeof GetMe>
@@ -48,6 +49,7 @@ describe('GET /me', () => {
       pendingUntil: '1795244460',
       limits: { topup: null, cashout: null },
       cycle: { ...account.cycle, sentence: expect.stringContaining('Repay by') },
+      autoRepay: null,
       verification: expect.objectContaining({ status: 'approved', nextAction: null }),
       held: [
         {
@@ -108,6 +110,13 @@ describe('GET /me', () => {
     await fixture.users.setCountry(walletOf(ana), 'MY')
     const me = await (await fixture.call('GET', '/me', { headers })).json()
     expect(me).toMatchObject({ cycle: { sentence: expect.stringContaining('by 21 December 2026, 15:00 MYT') } })
+  })
+  test.each([
+    ['as the chain has it', { autoRepay: permission }, permission],
+    ['as null without one', { autoRepay: null }, null],
+    ['as null if the relayer is too old to read it', {}, null],
+  ])('shows the permission of the automatic repayment %s', async (_, said, autoRepay) => {
+    expect(await shownOf(said)).toMatchObject({ autoRepay })
   })
   test('shows no cycle when none is open', async () => {
     expect(await shownOf({ cycle: null })).toMatchObject({ cycle: null })
