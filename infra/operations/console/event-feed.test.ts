@@ -25,6 +25,8 @@ describe('the event feed describes a message', () => {
     ['identity.decided', { wallet, verified: true }, 'users', 'identity approved', undefined],
     ['identity.erased', { wallet, erasedAt: 'x' }, 'users', 'personal data erased', undefined],
     ['credit.due', { wallet, cycle: 1, kind: 'due' }, 'users', 'reminder of a due debt', undefined],
+    ['credit.autorepay', { wallet, cycle: 1, outcome: 'repaid' }, 'users', 'debt repaid automatically', undefined],
+    ['credit.autorepay', { wallet, cycle: 1, outcome: 'failed' }, 'users', 'debt not repaid automatically', undefined],
   ])('%s', (ending, payload, flow, words, item) => {
     const motion = feedEntryOf(subjectOf(ending), payload)
     expect(motion).toMatchObject({ flow, wallet, subject: subjectOf(ending) })

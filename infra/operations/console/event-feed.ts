@@ -1,5 +1,5 @@
 import { topics } from '#shared/messages/catalogue'
-import { CreditDue } from '#shared/messages/credit'
+import { CreditAutorepay, CreditDue } from '#shared/messages/credit'
 import { IdentityDecided, IdentityErased } from '#shared/messages/identity'
 import type { RelayKind } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
@@ -119,6 +119,7 @@ const aboutUsers: Readonly<Record<string, (fields: Fields) => string>> = {
     verified === true ? 'identity approved' : 'identity approval withdrawn',
   [IdentityErased.subject]: () => 'personal data erased',
   [CreditDue.subject]: () => 'reminder of a due debt',
+  [CreditAutorepay.subject]: ({ outcome }) => `debt ${outcome === 'repaid' ? '' : 'not '}repaid automatically`,
 }
 
 function deliveryOf(subject: string, delivery: Fields): FeedEntry {
