@@ -1,9 +1,11 @@
 import {
   createWalletClient,
+  type EncodeFunctionDataParameters,
   encodeFunctionData,
   HttpRequestError,
   http,
   keccak256,
+  maxUint256,
   type PrivateKeyAccount,
   parseTransaction,
   publicActions,
@@ -15,10 +17,20 @@ import { pause } from '#platform/deadline'
 import type { GetConfig } from '#shared/api/config'
 import type { RouteAnswer } from '#shared/api/route'
 import { tipWei } from '#shared/chain/gas'
-import { creditLineAbi, Unanswered } from '#shared/client/client'
+import { ausdAbi, creditLineAbi, type Me, Unanswered } from '#shared/client/client'
 import type { ChainOrder, OpenOrders } from './orders'
 
 export type ClientConfig = RouteAnswer<typeof GetConfig>
+
+type Source = NonNullable<Me['autoRepay']>['source']
+
+/** Call that the wallet sends itself. Amounts are in 10⁻⁶ AUSD. */
+export type ChainCall =
+  | { readonly kind: 'draw' | 'repayFromCollateral'; readonly micro: bigint }
+  /** Lets the credit line take AUSD of the wallet, without end, when the user has allowed a repayment. */
+  | { readonly kind: 'approve' }
+  /** Allows automatic repayments of up to `mostMicro` in each cycle; 0 ends them. */
+  | { readonly kind: 'setAutoRepay'; readonly mostMicro: bigint; readonly source: Source }
 
 /** User's own access to the chain. See "Draw and repay" in the guide. */
 export type WalletChain = ReturnType<typeof openChain>
@@ -64,31 +76,46 @@ export function openChain({
   const fetchFn = (url: string | URL | Request, init: RequestInit = {}) => ask(String(url), init)
   const transport = http(rpcUrl, { fetchFn: fetchFn as typeof fetch, retryCount: 0 })
   const node = createWalletClient({ account, transport }).extend(publicActions)
-  const { creditLine, chainId, gasLimits } = config.chain
+  const { creditLine, ausd, chainId, gasLimits } = config.chain
   const address = account.address
 
+  function contractCallOf(call: ChainCall) {
+    const line = { address: creditLine, abi: creditLineAbi }
+    switch (call.kind) {
+      case 'draw':
+        return { ...line, functionName: call.kind, args: [call.micro, address] }
+      case 'repayFromCollateral':
+        return { ...line, functionName: call.kind, args: [call.micro] }
+      case 'setAutoRepay':
+        return { ...line, functionName: call.kind, args: [call.mostMicro, call.source === 'collateral'] }
+      case 'approve':
+        return { address: ausd.address, abi: ausdAbi, functionName: call.kind, args: [creditLine, maxUint256] }
+    }
+  }
+
   /** Simulates the call, which gives the contract's reason, and signs it. */
-  async function sign(kind: ChainOrder['kind'], micro: bigint): Promise<ChainOrder> {
-    const line = { account, address: creditLine, abi: creditLineAbi }
-    const call = { draw: [micro, address], repayFromCollateral: [micro] } as const
-    if (kind === 'draw') await node.simulateContract({ ...line, functionName: kind, args: call[kind] })
-    else await node.simulateContract({ ...line, functionName: kind, args: call[kind] })
+  async function sign(call: ChainCall): Promise<ChainOrder> {
+    const { kind } = call
+    const limit = gasLimits[kind]
+    if (limit === undefined) throw new Error(`the credit line has no ${kind}`)
+    const contractCall = contractCallOf(call)
+    await node.simulateContract({ account, ...contractCall } as never)
     const [{ baseFeePerGas }, nonce, balance] = await Promise.all([
       node.getBlock(),
       node.getTransactionCount({ address, blockTag: 'pending' }),
       node.getBalance({ address }),
     ])
-    const gas = BigInt(gasLimits[kind]) // The chain charges the whole gas limit.
+    const gas = BigInt(limit) // The chain charges the whole gas limit.
     const fees = feesWithin({ baseFeeWei: baseFeePerGas ?? 0n, gas, balanceWei: balance })
     if (!fees) throw new NoGas()
     const raw = await account.signTransaction({
       chainId,
       type: 'eip1559',
-      to: creditLine,
+      to: contractCall.address,
       nonce,
       gas,
       ...fees,
-      data: encodeFunctionData({ abi: creditLineAbi, functionName: kind, args: call[kind] }),
+      data: encodeFunctionData(contractCall as EncodeFunctionDataParameters),
     })
     return { kind, raw, hashes: [keccak256(raw)], nonce }
   }
@@ -152,6 +179,14 @@ export function openChain({
   return {
     sign,
     finish,
+    /** Returns the AUSD (10⁻⁶) of the wallet that the credit line may take. */
+    allowanceMicro: () =>
+      node.readContract({
+        address: ausd.address,
+        abi: ausdAbi,
+        functionName: 'allowance',
+        args: [address, creditLine],
+      }),
     /**
      * Returns the chain's time in Unix seconds, or the browser's if that is later. A sandbox can move the chain ahead.
      */

@@ -102,7 +102,7 @@ export function field(label: string, input: Input, hint?: string): InputField {
   return { element, input, read }
 }
 
-/** Creates radio buttons. The first one is chosen. */
+/** Creates radio buttons. The first one is chosen until another is. */
 export function choice<T extends string>(legend: string, options: readonly (readonly [T, string])[]) {
   const name = newId()
   const radios = options.map(([value, label], at) => {
@@ -111,7 +111,10 @@ export function choice<T extends string>(legend: string, options: readonly (read
   })
   const element = h('fieldset', {}, h('legend', {}, legend), radios)
   const read = () => element.querySelector<HTMLInputElement>(':checked')?.value as T
-  return { element, read }
+  const choose = (wanted: T) => {
+    for (const radio of element.querySelectorAll('input')) radio.checked = radio.value === wanted
+  }
+  return { element, read, choose }
 }
 
 export const select = (options: readonly (readonly [string, string])[], chosen = '') =>

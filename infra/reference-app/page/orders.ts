@@ -14,7 +14,7 @@ export type AppOrder = {
 }[keyof Bodies]
 /** Order on the chain. Its nonce never changes, so only one of its transactions can be mined. */
 export type ChainOrder = {
-  readonly kind: 'draw' | 'repayFromCollateral'
+  readonly kind: 'draw' | 'repayFromCollateral' | 'approve' | 'setAutoRepay'
   readonly raw: `0x${string}`
   /** Hashes of `raw` and of the transactions that it replaced. */
   readonly hashes: readonly [`0x${string}`, ...`0x${string}`[]]

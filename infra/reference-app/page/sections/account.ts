@@ -5,6 +5,7 @@ import { copyButton, facts, field, h, liveContent, select } from '../dom'
 import { millisecondsOf, percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
+import { autoRepayTexts } from './auto-repay'
 import { amountsOf } from './offer'
 
 const isOverdue = (dueAt: string): boolean => millisecondsOf(dueAt) < Date.now()
@@ -26,6 +27,7 @@ export function accountSection(app: ReferenceApp): PageSection {
       h('p', { class: 'note', role: 'status' }, `${kindTexts[returned.kind][app.language]}: ${returned.sentence}`),
     me.drawn !== '0' && [h('h3', {}, t.owed), glance(app, me.drawn, 'up')],
     me.cycle && h('p', { class: isOverdue(me.cycle.dueAt) ? 'warning' : 'due' }, me.cycle.sentence),
+    autoRepayOf(app),
     h('h3', {}, t.available),
     glance(app, me.available, 'down'),
     inFlight.length > 0 && [
@@ -89,6 +91,17 @@ export function accountSection(app: ReferenceApp): PageSection {
   }
   update()
   return { slug: 'account', element, update }
+}
+
+/** Shows the automatic repayment if it is on. */
+function autoRepayOf(app: ReferenceApp): (HTMLElement | undefined)[] {
+  const texts = autoRepayTexts(app)
+  if (!texts) return []
+  const { line, warning } = texts
+  return [
+    h('p', { class: 'note' }, `${line} `, h('a', { href: '#repay' }, app.t.autoRepayChange)),
+    ...(warning ? [h('p', { class: 'warning' }, warning)] : []),
+  ]
 }
 
 function identityOf(app: ReferenceApp) {

@@ -7,6 +7,10 @@ import { amountExample, bankOf, groupedText, numberText, parseAmount, shortNameO
 /** Terms of an amount in the smallest unit of its currency. They change with the user's country, balance and debt. */
 export type AmountTerms = {
   readonly currency: Currency
+  /** Label, by default the currency. */
+  readonly label?: string
+  /** Hint, by default the bounds. */
+  readonly hint?: string | undefined
   readonly min?: string | undefined
   readonly max?: string | undefined
 }
@@ -28,19 +32,24 @@ export function amountField(app: ReferenceApp, termsNow: () => AmountTerms) {
   element.append(quick)
 
   let last = ''
+  let suggested = ''
   input.addEventListener('input', () => {
     const isAtEnd = input.selectionStart === input.value.length
     if (isAtEnd) input.value = groupedText(last, input.value, termsNow().currency, language)
     last = input.value
   })
-  const enter = (minor: string, currency: Currency) => () => {
+  const enter = (minor: string, currency: Currency) => {
     input.value = last = numberText(minor, currency, language)
     // An offer for another amount is withdrawn as if this one had been typed.
     input.dispatchEvent(new Event('input', { bubbles: true }))
-    input.focus()
   }
-  const button = (text: string, minor: string, currency: Currency) =>
-    h('button', { type: 'button', class: 'small', click: enter(minor, currency) }, text)
+  const button = (text: string, minor: string, currency: Currency) => {
+    const click = () => {
+      enter(minor, currency)
+      input.focus()
+    }
+    return h('button', { type: 'button', class: 'small', click }, text)
+  }
   const showQuick = liveContent(quick, (terms: AmountTerms) => {
     const { currency, max } = terms
     const most = currency === 'AUSD' && max !== undefined && max !== '0'
@@ -60,14 +69,23 @@ export function amountField(app: ReferenceApp, termsNow: () => AmountTerms) {
   }
   const update = () => {
     const terms = termsNow()
-    if (label) label.textContent = t.amountIn(terms.currency)
-    if (hint) hint.textContent = rangeText(terms)
+    if (label) label.textContent = terms.label ?? t.amountIn(terms.currency)
+    if (hint) hint.textContent = terms.hint ?? rangeText(terms)
     showQuick(terms)
   }
   update()
   return {
     element,
     update,
+    /** Enters an amount in the currency of the terms. */
+    enter: (minor: string) => enter(minor, termsNow().currency),
+    /** Enters an amount unless the user has entered another one. */
+    suggest: (minor: string) => {
+      const text = numberText(minor, termsNow().currency, language)
+      if (input.value !== suggested || text === suggested) return
+      suggested = text
+      enter(minor, termsNow().currency)
+    },
     read: () => {
       const terms = termsNow()
       const { currency } = terms

@@ -4,6 +4,7 @@ import { localOf, money, type PageSection, type ReferenceApp, worth } from '../a
 import { choice, h } from '../dom'
 import { ausdFor, durationText, fiatFor, type TopupOffer, topupFor } from '../format'
 import { place, resume, step } from '../step'
+import { autoRepayPart } from './auto-repay'
 import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { showReview } from './review'
@@ -70,7 +71,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
   return { slug: 'top-up', element, update }
 }
 
-/** Creates the section that repays all of the debt in local money, or a part from collateral. */
+/** Creates the section that repays all of the debt in local money, a part from collateral, or the debt automatically. */
 export function repaySection(app: ReferenceApp): PageSection {
   const { t } = app
   const debt = h('p')
@@ -101,15 +102,17 @@ export function repaySection(app: ReferenceApp): PageSection {
   }
   const form = chainForm(app, { kind: 'repayFromCollateral', max: repayable, label: t.repayPart, done: t.repaid })
   const part = h('div', {}, h('h3', {}, t.payPart), h('p', {}, t.payPartIntro), form.element)
+  const automatic = autoRepayPart(app)
   const update = () => {
     const { drawn, cycle } = app.me
     all.hidden = part.hidden = drawn === '0'
     debt.textContent = [t.debtIs(worth(app, drawn, 'up')), cycle?.sentence].filter(Boolean).join(' ')
     open.update()
     form.update()
+    automatic.update()
   }
   update()
-  const element = h('div', {}, debt, all, open.element, part)
+  const element = h('div', {}, debt, all, open.element, part, automatic.element)
   return { slug: 'repay', element, update }
 }
 
@@ -151,7 +154,7 @@ function chainForm(app: ReferenceApp, { kind, max, label, done }: ChainForm) {
       ],
       label,
       forms: [ask.element],
-      run: async (say) => place(app, await app.chain.sign(kind, BigInt(micro)), say),
+      run: async (say) => place(app, await app.chain.sign({ kind, micro: BigInt(micro) }), say),
       done,
     })
     return undefined

@@ -143,6 +143,54 @@ export const english = {
   repayPart: 'Repay from collateral',
   repaid: 'A part of your debt is repaid.',
 
+  autoRepay: 'Automatic repayment',
+  autoRepayIntro:
+    'Allow it once, and each loan is repaid for you, from a day before it is due. It is off until you turn it on.',
+  autoRepayFrom: 'Repay from',
+  autoRepaySources: { wallet: 'AUSD in your wallet', collateral: 'Your collateral' },
+  autoRepayMost: 'At most, for each loan',
+  autoRepayMostIn: (currency: string) => `At most, for each loan, in ${currency}`,
+  autoRepayWhen: 'When',
+  autoRepayOnceADay: (time: string) => `from ${time}, one try a day`,
+  autoRepaySoon: 'within an hour, then one try a day',
+  autoRepayBeforeDue: 'from a day before your next loan is due, one try a day',
+  autoRepayNotes: {
+    wallet:
+      'The AUSD must be in your wallet by then. The permission is for your own debt alone, and you can end it at any time.',
+    collateral: 'This uses up collateral, so your limit falls. You can end the permission at any time.',
+  },
+  autoRepayConfirm: 'Allow automatic repayment',
+  autoRepayDone: 'Automatic repayment is on.',
+  autoRepayHalf: 'The first of two steps is done. Continue to turn automatic repayment on.',
+  autoRepayChange: 'Change',
+  autoRepayEnd: 'End automatic repayment',
+  autoRepayEnded: 'Automatic repayment is off.',
+  autoRepayLater: {
+    wallet: (time: string, most: string) =>
+      `This loan will be repaid automatically from your wallet, from ${time} on, at most ${most}.`,
+    collateral: (time: string, most: string) =>
+      `This loan will be repaid automatically from your collateral, from ${time} on, at most ${most}.`,
+  },
+  autoRepayNow: {
+    wallet: (most: string) =>
+      `This loan is now being repaid automatically from your wallet, with one try a day, at most ${most}.`,
+    collateral: (most: string) =>
+      `This loan is now being repaid automatically from your collateral, with one try a day, at most ${most}.`,
+  },
+  autoRepayNext: {
+    wallet: (most: string) => `Your next loan will be repaid automatically from your wallet, at most ${most}.`,
+    collateral: (most: string) => `Your next loan will be repaid automatically from your collateral, at most ${most}.`,
+  },
+  autoRepayUsed: (rest: string) =>
+    `The amount that you allowed for this loan has been used. You still owe ${rest}: repay it yourself.`,
+  autoRepayRest: (rest: string) => `Your debt is more than you allow here. Repay the rest yourself: ${rest}.`,
+  autoRepayShort: {
+    wallet: (has: string, needed: string) =>
+      `Your wallet holds ${has}, but ${needed} will be needed. Add AUSD in time, or repay another way.`,
+    collateral: (has: string, needed: string) =>
+      `Your collateral is ${has}, but ${needed} will be needed. Top up in time, or repay another way.`,
+  },
+
   cashOutIntro: 'Your AUSD is exchanged into rupiah and sent to a bank account.',
   bank: 'Bank',
   bankHint: 'Type a name or a short name, such as BCA, and choose from the list.',

@@ -128,6 +128,52 @@ export const indonesian: Texts = {
   repayPart: 'Bayar dari jaminan',
   repaid: 'Sebagian pinjaman Anda sudah dibayar.',
 
+  autoRepay: 'Pelunasan otomatis',
+  autoRepayIntro:
+    'Izinkan sekali, lalu setiap pinjaman dilunasi otomatis mulai sehari sebelum jatuh tempo. Fitur ini nonaktif sampai Anda mengaktifkannya.',
+  autoRepayFrom: 'Bayar dari',
+  autoRepaySources: { wallet: 'AUSD di dompet Anda', collateral: 'Jaminan Anda' },
+  autoRepayMost: 'Maksimal per pinjaman',
+  autoRepayMostIn: (currency) => `Maksimal per pinjaman, dalam ${currency}`,
+  autoRepayWhen: 'Waktu',
+  autoRepayOnceADay: (time) => `mulai ${time}, dicoba sekali sehari`,
+  autoRepaySoon: 'dalam satu jam, lalu dicoba sekali sehari',
+  autoRepayBeforeDue: 'mulai sehari sebelum pinjaman berikutnya jatuh tempo, dicoba sekali sehari',
+  autoRepayNotes: {
+    wallet:
+      'AUSD harus sudah ada di dompet Anda pada waktu itu. Izin ini hanya untuk melunasi pinjaman Anda sendiri, dan dapat Anda hentikan kapan saja.',
+    collateral: 'Jaminan Anda berkurang, sehingga limit Anda turun. Izin ini dapat Anda hentikan kapan saja.',
+  },
+  autoRepayConfirm: 'Izinkan pelunasan otomatis',
+  autoRepayDone: 'Pelunasan otomatis sudah aktif.',
+  autoRepayHalf: 'Langkah pertama dari dua sudah selesai. Lanjutkan untuk mengaktifkan pelunasan otomatis.',
+  autoRepayChange: 'Ubah',
+  autoRepayEnd: 'Hentikan pelunasan otomatis',
+  autoRepayEnded: 'Pelunasan otomatis sudah dihentikan.',
+  autoRepayLater: {
+    wallet: (time, most) => `Pinjaman ini akan dilunasi otomatis dari dompet Anda mulai ${time}, maksimal ${most}.`,
+    collateral: (time, most) =>
+      `Pinjaman ini akan dilunasi otomatis dari jaminan Anda mulai ${time}, maksimal ${most}.`,
+  },
+  autoRepayNow: {
+    wallet: (most) => `Pinjaman ini sedang dilunasi otomatis dari dompet Anda, dicoba sekali sehari, maksimal ${most}.`,
+    collateral: (most) =>
+      `Pinjaman ini sedang dilunasi otomatis dari jaminan Anda, dicoba sekali sehari, maksimal ${most}.`,
+  },
+  autoRepayNext: {
+    wallet: (most) => `Pinjaman Anda berikutnya akan dilunasi otomatis dari dompet Anda, maksimal ${most}.`,
+    collateral: (most) => `Pinjaman Anda berikutnya akan dilunasi otomatis dari jaminan Anda, maksimal ${most}.`,
+  },
+  autoRepayUsed: (rest) =>
+    `Jumlah yang Anda izinkan untuk pinjaman ini sudah terpakai. Sisa pinjaman Anda ${rest}: mohon lunasi sendiri.`,
+  autoRepayRest: (rest) => `Pinjaman Anda lebih besar dari jumlah yang Anda izinkan. Lunasi sisanya sendiri: ${rest}.`,
+  autoRepayShort: {
+    wallet: (has, needed) =>
+      `Saldo dompet Anda ${has}, padahal diperlukan ${needed}. Tambah AUSD tepat waktu, atau bayar dengan cara lain.`,
+    collateral: (has, needed) =>
+      `Jaminan Anda ${has}, padahal diperlukan ${needed}. Top up tepat waktu, atau bayar dengan cara lain.`,
+  },
+
   cashOutIntro: 'AUSD Anda ditukar ke rupiah dan dikirim ke rekening bank.',
   bank: 'Bank',
   bankHint: 'Ketik nama atau singkatannya, misalnya BCA, lalu pilih dari daftar.',

@@ -127,6 +127,57 @@ export const malay: Texts = {
   repayPart: 'Bayar daripada cagaran',
   repaid: 'Sebahagian pinjaman telah dibayar.',
 
+  autoRepay: 'Bayaran balik automatik',
+  autoRepayIntro:
+    'Benarkan sekali, dan setiap pinjaman dibayar balik secara automatik mulai sehari sebelum tarikh akhir bayaran. Ciri ini tidak aktif sehingga anda mengaktifkannya.',
+  autoRepayFrom: 'Bayar daripada',
+  autoRepaySources: { wallet: 'AUSD dalam dompet anda', collateral: 'Cagaran anda' },
+  autoRepayMost: 'Paling banyak bagi setiap pinjaman',
+  autoRepayMostIn: (currency) => `Paling banyak bagi setiap pinjaman, dalam ${currency}`,
+  autoRepayWhen: 'Masa',
+  autoRepayOnceADay: (time) => `mulai ${time}, dicuba sekali sehari`,
+  autoRepaySoon: 'dalam masa sejam, kemudian dicuba sekali sehari',
+  autoRepayBeforeDue: 'mulai sehari sebelum tarikh akhir bayaran pinjaman berikutnya, dicuba sekali sehari',
+  autoRepayNotes: {
+    wallet:
+      'AUSD mesti ada dalam dompet anda pada masa itu. Kebenaran ini hanya untuk membayar pinjaman anda sendiri, dan boleh anda tamatkan pada bila-bila masa.',
+    collateral: 'Cagaran anda berkurang, maka had anda menurun. Kebenaran ini boleh anda tamatkan pada bila-bila masa.',
+  },
+  autoRepayConfirm: 'Benarkan bayaran balik automatik',
+  autoRepayDone: 'Bayaran balik automatik telah aktif.',
+  autoRepayHalf: 'Langkah pertama daripada dua telah selesai. Teruskan untuk mengaktifkan bayaran balik automatik.',
+  autoRepayChange: 'Ubah',
+  autoRepayEnd: 'Tamatkan bayaran balik automatik',
+  autoRepayEnded: 'Bayaran balik automatik telah ditamatkan.',
+  autoRepayLater: {
+    wallet: (time, most) =>
+      `Pinjaman ini akan dibayar balik secara automatik daripada dompet anda mulai ${time}, paling banyak ${most}.`,
+    collateral: (time, most) =>
+      `Pinjaman ini akan dibayar balik secara automatik daripada cagaran anda mulai ${time}, paling banyak ${most}.`,
+  },
+  autoRepayNow: {
+    wallet: (most) =>
+      `Pinjaman ini sedang dibayar balik secara automatik daripada dompet anda, dicuba sekali sehari, paling banyak ${most}.`,
+    collateral: (most) =>
+      `Pinjaman ini sedang dibayar balik secara automatik daripada cagaran anda, dicuba sekali sehari, paling banyak ${most}.`,
+  },
+  autoRepayNext: {
+    wallet: (most) =>
+      `Pinjaman anda yang berikutnya akan dibayar balik secara automatik daripada dompet anda, paling banyak ${most}.`,
+    collateral: (most) =>
+      `Pinjaman anda yang berikutnya akan dibayar balik secara automatik daripada cagaran anda, paling banyak ${most}.`,
+  },
+  autoRepayUsed: (rest) =>
+    `Jumlah yang anda benarkan bagi pinjaman ini telah digunakan. Baki pinjaman anda ${rest}: sila bayar sendiri.`,
+  autoRepayRest: (rest) =>
+    `Pinjaman anda melebihi jumlah yang anda benarkan di sini. Sila bayar bakinya sendiri: ${rest}.`,
+  autoRepayShort: {
+    wallet: (has, needed) =>
+      `Baki dompet anda ${has}, tetapi ${needed} diperlukan. Tambah AUSD sebelum itu, atau bayar dengan cara lain.`,
+    collateral: (has, needed) =>
+      `Cagaran anda ${has}, tetapi ${needed} diperlukan. Tambah nilai sebelum itu, atau bayar dengan cara lain.`,
+  },
+
   cashOutIntro: 'AUSD anda ditukar kepada rupiah dan dihantar ke akaun bank.',
   bank: 'Bank',
   bankHint: 'Taip nama atau singkatannya, seperti BCA, kemudian pilih daripada senarai.',

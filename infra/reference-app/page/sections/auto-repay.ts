@@ -1,0 +1,155 @@
+import { type PageSection, type ReferenceApp, time, worth } from '../app'
+import { canRepayAutomatically, type Shortage, shortageOf, startsAt } from '../auto-repay'
+import { choice, fill, h, liveContent } from '../dom'
+import { millisecondsOf } from '../format'
+import { place, resume, step } from '../step'
+import { amountField } from './fields'
+import { showReview } from './review'
+
+type Permission = NonNullable<ReferenceApp['me']['autoRepay']>
+
+/** Returns the sentence about an automatic repayment that is on, and one about what it lacks. */
+export function autoRepayTexts(app: ReferenceApp): { line: string; warning: string | undefined } | undefined {
+  const { me, t, config } = app
+  const { autoRepay } = me
+  if (!autoRepay || !canRepayAutomatically(config)) return undefined
+  return { line: lineOf(app, autoRepay), warning: shortageText(app, autoRepay.source, shortageOf(me)) }
+
+  function lineOf(app: ReferenceApp, { source, maxPerCycle, startsAt }: Permission): string {
+    const most = worth(app, maxPerCycle)
+    if (startsAt === null) return t.autoRepayNext[source](most)
+    const isLater = millisecondsOf(startsAt) > Date.now()
+    return isLater ? t.autoRepayLater[source](time(app, startsAt), most) : t.autoRepayNow[source](most)
+  }
+}
+
+function shortageText(
+  app: ReferenceApp,
+  source: Permission['source'],
+  shortage: Shortage | undefined,
+): string | undefined {
+  const { t } = app
+  const text = (micro: string) => worth(app, micro, 'up')
+  switch (shortage?.kind) {
+    case 'used':
+      return t.autoRepayUsed(text(shortage.rest))
+    case 'most':
+      return t.autoRepayRest(text(shortage.rest))
+    case 'source':
+      return t.autoRepayShort[source](worth(app, shortage.has), text(shortage.needed))
+    default:
+      return undefined
+  }
+}
+
+/** Creates the part of the debt's place that turns the automatic repayment on, changes it and ends it. */
+export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'element' | 'update'>> {
+  const { t, config } = app
+  const source = choice(t.autoRepayFrom, [
+    ['wallet', t.autoRepaySources.wallet],
+    ['collateral', t.autoRepaySources.collateral],
+  ])
+  const most = amountField(app, () => ({
+    currency: 'AUSD',
+    label: t.autoRepayMostIn('AUSD'),
+    hint: app.me.drawn === '0' ? undefined : t.debtIs(worth(app, app.me.drawn, 'up')),
+  }))
+  const review = h('div')
+  let isChanging = false
+
+  const permissionOf = (micro: string): Permission => {
+    const { autoRepay, cycle } = app.me
+    return {
+      maxPerCycle: micro,
+      source: source.read(),
+      taken: autoRepay?.taken ?? '0',
+      startsAt: cycle && startsAt(cycle.dueAt, config.credit.cycle.termSeconds),
+    }
+  }
+  const ask = step(app, t.continue, [source.element, most.element], async () => {
+    const wanted = permissionOf(most.read())
+    const { startsAt: from } = wanted
+    const now = await app.chain.nowSeconds()
+    const when = from === null || BigInt(from) > now ? from && t.autoRepayOnceADay(time(app, from)) : t.autoRepaySoon
+    showReview(app, review, {
+      rows: [
+        [t.autoRepayFrom, t.autoRepaySources[wanted.source]],
+        [t.autoRepayMost, worth(app, wanted.maxPerCycle)],
+        [t.autoRepayWhen, when ?? t.autoRepayBeforeDue],
+        [t.gas, t.hasGas],
+      ],
+      warning: shortageText(app, wanted.source, shortageOf({ ...app.me, autoRepay: wanted })),
+      note: t.autoRepayNotes[wanted.source],
+      label: t.autoRepayConfirm,
+      forms: [ask.element],
+      run: async (say) => {
+        const mostMicro = BigInt(wanted.maxPerCycle)
+        if (wanted.source === 'wallet' && (await app.chain.allowanceMicro()) < mostMicro)
+          await place(app, await app.chain.sign({ kind: 'approve' }), say)
+        await place(app, await app.chain.sign({ kind: 'setAutoRepay', mostMicro, source: wanted.source }), say)
+        isChanging = false
+        end.clear()
+      },
+      done: t.autoRepayDone,
+    })
+    return undefined
+  })
+  resume(app, 'approve', ask, t.autoRepayHalf)
+  resume(app, 'setAutoRepay', ask, t.saved)
+
+  const end = step(
+    app,
+    t.autoRepayEnd,
+    [],
+    async (say) => {
+      const source = app.me.autoRepay?.source ?? 'wallet'
+      await place(app, await app.chain.sign({ kind: 'setAutoRepay', mostMicro: 0n, source }), say)
+      fill(review)
+      return t.autoRepayEnded
+    },
+    '',
+  )
+  const change = h('button', { type: 'button', click: () => showForm() }, t.autoRepayChange)
+  const state = h('div')
+  const show = liveContent(state, ({ line, warning }: NonNullable<ReturnType<typeof autoRepayTexts>>) => [
+    h('p', { class: 'note' }, line),
+    warning && h('p', { class: 'warning' }, warning),
+  ])
+  const on = h('div', {}, state, change)
+
+  function showForm(): void {
+    const { autoRepay } = app.me
+    isChanging = true
+    fill(review)
+    if (autoRepay) {
+      source.choose(autoRepay.source)
+      most.enter(autoRepay.maxPerCycle)
+    }
+    update()
+    source.element.querySelector<HTMLInputElement>(':checked')?.focus()
+  }
+
+  const element = h(
+    'div',
+    {},
+    h('h3', {}, t.autoRepay),
+    h('p', {}, t.autoRepayIntro),
+    on,
+    ask.element,
+    review,
+    end.element,
+  )
+  const update = () => {
+    const { cycle, drawn } = app.me
+    const texts = autoRepayTexts(app)
+    element.hidden = !canRepayAutomatically(config) || (!texts && !cycle)
+    on.hidden = end.button.hidden = !texts
+    change.hidden = isChanging
+    ask.element.hidden = texts !== undefined && !isChanging
+    most.update()
+    if (!texts && drawn !== '0') most.suggest(drawn)
+    if (texts) show(texts)
+  }
+  update()
+  return { element, update }
+}
