@@ -1,4 +1,4 @@
-import { type Address, createWalletClient, type Hex, http, type LocalAccount, publicActions } from 'viem'
+import { type Address, createWalletClient, type Hex, http, type LocalAccount, maxUint256, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { feeBid } from '#infra/local/fee-bid'
 import type { StackFile } from '#infra/local/stack-file'
@@ -75,6 +75,15 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
     return receipt
   }
+  const creditLine = stack.chain.creditLine as Address
+  const allowance = () =>
+    chain.readContract({
+      address: stack.chain.ausd as Address,
+      abi: ausdAbi,
+      functionName: 'allowance',
+      args: [account.address, creditLine],
+    })
+  const approve = (micro: bigint) => write(stack.chain.ausd, ausdAbi, 'approve', [creditLine, micro])
   return {
     account,
     wallet: account.address.toLowerCase() as Address,
@@ -119,9 +128,16 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       const args = [account.address, nonce, signature] as const
       return write(stack.chain.ausd, ausdAbi, 'cancelAuthorization', args)
     },
+    /** Repays from the wallet. A larger allowance, by which a debt is repaid automatically, stays. */
     repay: async (micro: bigint) => {
-      await write(stack.chain.ausd, ausdAbi, 'approve', [stack.chain.creditLine, micro])
+      if ((await allowance()) < micro) await approve(micro)
       return write(stack.chain.creditLine, creditLineAbi, 'repay', [micro])
+    },
+    /** Allows automatic repayments of up to `maxPerCycle` (10⁻⁶ AUSD) in each cycle; 0 ends them. */
+    setAutoRepay: async (maxPerCycle: bigint, source: 'wallet' | 'collateral') => {
+      if (source === 'wallet' && (await allowance()) < maxPerCycle) await approve(maxUint256)
+      const args = [maxPerCycle, source === 'collateral'] as const
+      return write(stack.chain.creditLine, creditLineAbi, 'setAutoRepay', args)
     },
     until: <T>(
       what: string,

@@ -2,12 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { maxUint256 } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { type Person, personOf } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { RunningStack } from '#infra/local/stack'
 import { okOf } from '#shared/client/client'
 import { browserPath, noBrowser, openBrowser } from '../browser/browser'
+import { allowanceOf } from '../support/ledger'
 import { fund } from '../support/people'
 import { sharedStack } from '../support/stack'
 import { waitUntil } from '../support/wait'
@@ -145,6 +147,16 @@ describe('a reader of the guide', () => {
     expect(await run('repay.ts')).toBe('repay: success, owed now: 2000000\n')
   })
 
+  test('allows automatic repayments, which a repayment of their own leaves allowed', async () => {
+    expect(await run('auto-repay.ts')).toBe('automatic repayment: success, from wallet, at most 10000000\n')
+    expect(await run('draw.ts')).toEndWith('draw: success\n')
+    await person.until('the second draw', (me) => me.drawn === '5000000')
+    await fund(stack, person.wallet, { ausdMicro: 1_000_000n })
+    expect(await run('repay.ts')).toBe('repay: success, owed now: 4000000\n')
+    expect(await allowanceOf(stack, person.wallet)).toBe(maxUint256)
+    expect((await person.me()).autoRepay).toMatchObject({ maxPerCycle: '10000000', source: 'wallet', taken: '0' })
+  })
+
   test('cashes out and sends in TypeScript', async () => {
     const said = await run('cash-out.ts')
     expect(said).toContain('Rp 16250 on the way to the bank')
@@ -162,7 +174,7 @@ describe('a reader of the guide', () => {
   test('pays part of the debt in rupiah', async () => {
     const [said] = await Promise.all([run('part.ts'), payNewest()])
     expect(said).toContain('pay here: http')
-    expect(said).toEndWith('part: success, owed now: 769231\n')
+    expect(said).toEndWith('part: success, owed now: 2769231\n')
   })
 
   test('settles the debt, after which nothing is owed', async () => {

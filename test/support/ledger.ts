@@ -1,4 +1,4 @@
-import { type Address, parseAbiItem } from 'viem'
+import { type Address, erc20Abi, parseAbiItem } from 'viem'
 import type { RunningStack } from '#infra/local/stack'
 import { openChainReader } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -38,17 +38,18 @@ export async function creditsOf(stack: RunningStack, paymentId: string): Promise
 export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.ausd as Address,
-    abi: [
-      {
-        type: 'function',
-        name: 'balanceOf',
-        stateMutability: 'view',
-        inputs: [{ type: 'address' }],
-        outputs: [{ type: 'uint256' }],
-      },
-    ],
+    abi: erc20Abi,
     functionName: 'balanceOf',
     args: [wallet],
+  })
+
+/** Returns the AUSD (10⁻⁶) of a wallet that the credit line may take. */
+export const allowanceOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
+  readerOf(stack).readContract({
+    address: stack.info.chain.ausd as Address,
+    abi: erc20Abi,
+    functionName: 'allowance',
+    args: [wallet, stack.info.chain.creditLine as Address],
   })
 
 export type Move = { from: string; to: string; ausdMicro: bigint; txHash: string }

@@ -9,7 +9,7 @@ const pages = [
   { slug: 'account', about: 'balances, debt and available credit' },
   { slug: 'top-up', about: 'turn local currency into collateral' },
   { slug: 'wait', about: 'follow an item until it is done; retry safely' },
-  { slug: 'draw', about: 'borrow from the contract, repay from the wallet' },
+  { slug: 'draw', about: 'borrow from the contract, repay from the wallet, or allow automatic repayments' },
   { slug: 'settle', about: 'repay the whole debt in local currency' },
   { slug: 'cash-out', about: 'turn AUSD into rupiah in a bank account' },
   { slug: 'send', about: 'send AUSD to any wallet without gas' },

@@ -3,11 +3,25 @@ import { connect } from 'nats'
 const { NATS_URL, NATS_PASSWORD } = process.env
 if (!NATS_URL || !NATS_PASSWORD) throw new Error('set NATS_URL and NATS_PASSWORD')
 
-const texts: Record<string, string> = {
+const reminders: Record<string, string> = {
   three_days_before: 'Your repayment is due in three days.',
   one_day_before: 'Your repayment is due tomorrow.',
   due: 'Your repayment is due. Repay now: your grace period has begun.',
   grace_ends: 'Your grace period has ended. Repay now, before your debt is marked as defaulted.',
+}
+const outcomes: Record<string, string> = {
+  repaid: 'Your debt was repaid automatically.',
+  failed: 'Your debt could not be repaid automatically. The app shows what is missing. Tomorrow there is another try.',
+}
+
+/** Returns the id and the text of a notification. Undefined for an event of which users are not told. */
+function notificationOf(
+  subject: string,
+  { wallet, cycle, kind = '', outcome = '', occurredAt }: Record<string, string>,
+) {
+  if (subject === 'credit.due') return { id: `${wallet}:${cycle}:${kind}`, text: reminders[kind] }
+  if (subject !== 'credit.autorepay') return undefined
+  return { id: `${wallet}:${cycle}:${outcome}:${occurredAt}`, text: outcomes[outcome] }
 }
 
 /** Replace this with your push service, which knows the devices of a wallet and ignores a repeated id. */
@@ -22,18 +36,17 @@ const connection = await connect({
   inboxPrefix: '_INBOX_integrator',
   maxReconnectAttempts: -1,
 })
-/** Age above which a reminder is no longer sent, in ms, as after an outage of this service. */
+/** Age above which a notification is no longer sent, in ms, as after an outage of this service. */
 const staleMs = 12 * 3_600_000
 const consumer = await connection.jetstream().consumers.get('EVENTS', 'integrator')
 const messages = await consumer.consume({ max_messages: 16 })
 process.once('SIGTERM', () => void messages.close())
 for await (const message of messages) {
   try {
-    if (message.subject === 'credit.due') {
-      const { wallet, cycle, kind, occurredAt } = message.json<Record<string, string>>()
-      const isFresh = Date.now() - Date.parse(occurredAt ?? '') < staleMs
-      if (isFresh) await push(`${wallet}:${cycle}:${kind}`, wallet ?? '', texts[kind ?? ''] ?? '')
-    }
+    const event = message.json<Record<string, string>>()
+    const told = notificationOf(message.subject, event)
+    const isFresh = Date.now() - Date.parse(event.occurredAt ?? '') < staleMs
+    if (told?.text && isFresh) await push(told.id, event.wallet ?? '', told.text)
     message.ack()
   } catch (error) {
     console.error(error)
