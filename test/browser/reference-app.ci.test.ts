@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Locator, Page, Route } from 'playwright-core'
+import { maxUint256 } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { personOf } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { english } from '#infra/reference-app/page/texts/english'
 import { indonesian } from '#infra/reference-app/page/texts/indonesian'
 import { malay } from '#infra/reference-app/page/texts/malay'
 import { accountTexts } from '#shared/language/account'
+import { allowanceOf } from '#test/support/ledger'
 import { sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
 import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
@@ -234,6 +238,66 @@ withBrowser('a loan whose answer is lost is taken once, and shows its due date',
   await see(/^RM\s\d+\.\d+$/)
   await see(/^3\.00\sAUSD$/)
   await see(/^Repay by /)
+})
+
+/** Waits until the wallet of the page has allowed this on the chain. */
+async function untilAllowed(allowed: { source: 'wallet' | 'collateral'; maxPerCycle: string } | null) {
+  const { api } = personOf(stack.info, await keyOfPage())
+  await api.waitUntil(({ autoRepay }) => {
+    if (!allowed || !autoRepay) return autoRepay === allowed
+    return autoRepay.source === allowed.source && autoRepay.maxPerCycle === allowed.maxPerCycle
+  })
+}
+const keyOfPage = async () => (await page.evaluate(() => localStorage.getItem('wallet'))) as `0x${string}`
+/** Fills in the form of the automatic repayment, and asks for the review. */
+async function allowAutoRepay(source: keyof typeof t.autoRepaySources, most: string) {
+  await shown(page.getByLabel(t.autoRepaySources[source])).check()
+  await type(t.autoRepayMostIn('AUSD'), most)
+  await shown(page.locator('form', { has: page.getByLabel(t.autoRepayMostIn('AUSD')) }))
+    .getByRole('button', { name: t.continue })
+    .click()
+  await page.getByRole('heading', { name: t.offer }).waitFor()
+}
+
+withBrowser('an automatic repayment is off until it is allowed from the wallet, after a review', async () => {
+  await go('repay')
+  expect(await shown(page.getByLabel(t.autoRepayMostIn('AUSD'))).inputValue()).toBe('3.00')
+  await allowAutoRepay('wallet', '2.5')
+  await see(/^about RM\s\d+\.\d+ \(2\.50\sAUSD\)$/)
+  await see(/^from \d+ \w+ \d{4}, \d\d:\d\d MYT, one try a day$/)
+  await see(t.autoRepayNotes.wallet)
+  await see(/^Your debt is more than you allow here\. Repay the rest yourself: about RM\s\d+\.\d+ \(0\.50\sAUSD\)\.$/)
+  await untilAllowed(null)
+  await allowAutoRepay('wallet', '3')
+  expect(await shown(page.getByRole('alert')).count()).toBe(0)
+  await press(t.autoRepayConfirm)
+  await see(t.autoRepayDone)
+  await untilAllowed({ source: 'wallet', maxPerCycle: '3000000' })
+  expect(await allowanceOf(stack, privateKeyToAddress(await keyOfPage()))).toBe(maxUint256)
+  const line = /^This loan will be repaid automatically from your wallet, from .+ MYT on, at most about RM/
+  await see(line)
+  await go('account')
+  await see(line)
+})
+
+withBrowser('an automatic repayment is changed to the collateral, and ended', async () => {
+  await shown(page.getByRole('link', { name: t.autoRepayChange })).click()
+  await press(t.autoRepayChange)
+  expect(await shown(page.getByLabel(t.autoRepaySources.wallet)).isChecked()).toBe(true)
+  await allowAutoRepay('collateral', '4')
+  await see(t.autoRepayNotes.collateral)
+  await press(t.autoRepayConfirm)
+  await untilAllowed({ source: 'collateral', maxPerCycle: '4000000' })
+  await see(
+    /^This loan will be repaid automatically from your collateral, from .+ on, at most about .+\(4\.00\sAUSD\)\.$/,
+  )
+  await press(t.autoRepayEnd)
+  await see(t.autoRepayEnded)
+  await untilAllowed(null)
+  await waitUntil('the form', () => shown(page.getByLabel(t.autoRepayMostIn('AUSD'))).isVisible())
+  expect(await shown(page.getByRole('button', { name: t.autoRepayEnd })).count()).toBe(0)
+  await go('account')
+  expect(await shown(page.getByText(/repaid automatically/)).count()).toBe(0)
 })
 
 withBrowser('an order without an answer is continued after a reload, as the same order', async () => {
