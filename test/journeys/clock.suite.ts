@@ -9,7 +9,8 @@ import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { okOf } from '#shared/client/client'
 import { groupStack } from '../runner/group'
 import { borrower } from '../support/flows'
-import { chainSeconds } from '../support/ledger'
+import { chainSeconds, nextNightInMalaysia } from '../support/ledger'
+import { startNotifier } from '../support/notifier'
 import { newCaller, verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
 import { servesTruth } from '../support/verify'
@@ -35,41 +36,15 @@ const outcomeOf = (person: Person, number: number) =>
     return history.cycles[number - 1]?.outcome
   })
 
-/** Returns the next noon in Unix seconds; Kuala Lumpur is UTC+8. */
-const nextNoon = (after: number) => Math.ceil((after - 4 * hour) / day) * day + 4 * hour
-
-/** Starts the guide's example, which prints each reminder in place of a push service. */
-function startNotifier() {
-  const { url, integrator } = stack.info.nats
-  const child = Bun.spawn([process.execPath, 'services/gateway/guide/examples/notifier.ts'], {
-    env: { NATS_URL: url, NATS_PASSWORD: integrator.password, PATH: process.env.PATH ?? '' },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  let said = ''
-  const reading = (async () => {
-    for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) said += part
-  })()
-  return {
-    idsOf: (wallet: string) =>
-      said.split('\n').flatMap((line) => (line.startsWith(wallet) ? [line.split(' ')[0]!] : [])),
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await reading
-      expect(await child.exited).toBe(0)
-    },
-  }
-}
-
 describe('the reminders of a debt', () => {
   test('reach the push service once each by the clock, by day, with a restart in between', async () => {
-    await using notifier = startNotifier()
+    await using notifier = startNotifier(stack)
     const [person, awake] = [await borrower(stack, has), await borrower(stack, has)]
     for (const [user, country] of [[person, 'MY'] as const, [awake, 'BR'] as const])
       expect((await user.post('/me/country', { country })).status).toBe(200)
     // The time is 03:00 in Malaysia and afternoon in Brazil, and so is each reminder's time.
     const now = await chainSeconds(stack)
-    await outside.advance(nextNoon(now) + 15 * hour - now)
+    await outside.advance(nextNightInMalaysia(now) - now)
     await person.draw(3_000_000n)
     await awake.draw(3_000_000n)
     const { dueAt, defaultsAt } = await person.until('the cycle', ({ cycle }) => cycle)

@@ -18,6 +18,7 @@ onOneStack(() => ({ env, terms, operations: true }), {
   unexplained: () => import('../attacks/unexplained.suite'),
   // These suites leave the chain's clock months ahead.
   clock: () => import('./clock.suite'),
+  'auto-repay': () => import('./auto-repay.suite'),
   'waiting-money': () => import('../attacks/waiting-money.suite'),
   'second-wallet': () => import('../attacks/second-wallet.suite'),
   // This suite is last because it uses a lane's nonce and leaves a credit without a payment.

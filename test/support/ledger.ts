@@ -5,6 +5,13 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { refOf } from '#shared/chain/ref'
 
+const hour = 3_600
+/** Returns the next time, in unix seconds, at which it is 03:00 in Malaysia (UTC+8), and afternoon in all of Brazil. */
+export const nextNightInMalaysia = (after: number): number => {
+  const noon = Math.ceil((after - 4 * hour) / (24 * hour)) * 24 * hour + 4 * hour
+  return noon + 15 * hour
+}
+
 export type Credit = { wallet: string; ausdMicro: bigint; held: boolean }
 
 export const readerOf = (stack: RunningStack) =>
