@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { lineVersion } from '#shared/chain/line-version'
 import { recordingSeconds } from '#shared/chain/recording-seconds'
 import { actionsOn, ausd, heldOps, holdEnd, named } from '#test/support/contract-actions'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
@@ -23,7 +24,7 @@ beforeEach(async () => {
 
 test('the contract returns the version of its interface', async () => {
   const version = { abi: creditLineAbi, address: creditLine, functionName: 'version' } as const
-  expect(await fixture.client.readContract(version)).toBe(3n)
+  expect(await fixture.client.readContract(version)).toBe(lineVersion)
 })
 
 describe('a held repayment', () => {
