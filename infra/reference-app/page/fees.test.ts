@@ -18,9 +18,12 @@ test.each([
   expect(feesWithin({ baseFeeWei: 100n * gwei, gas: 400_000n, balanceWei })).toEqual(fees)
 })
 
-test("the drip of a deployment pays a borrower's way through a cycle, while the chain asks twice the least fee", () => {
+test.each<[string, (keyof typeof userGasLimits)[]]>([
+  ['who repays', ['repayWithPermit']],
+  ['who lets the debt be repaid automatically', ['approve', 'setAutoRepay']],
+])('the drip of a deployment pays the way of a borrower %s through a cycle, at twice the least fee', (_, repays) => {
   const { dripWei, dripBelowWei } = defaultsOf('chain-relayer', fields)
-  const calls = ['draw', 'repayWithPermit', 'withdrawCollateral', 'withdrawCollateral'] as const
+  const calls = ['draw', ...repays, 'withdrawCollateral', 'withdrawCollateral'] as const
   // A wallet that has just too much for a drip must get as far.
   for (const begins of [dripWei, dripBelowWei]) {
     let balanceWei = begins
