@@ -104,18 +104,21 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
     async (say) => {
       const source = app.me.autoRepay?.source ?? 'wallet'
       await place(app, await app.chain.sign({ kind: 'setAutoRepay', mostMicro: 0n, source }), say)
+      isChanging = false
       fill(review)
       return t.autoRepayEnded
     },
     '',
   )
+  const intro = h('p', {}, t.autoRepayIntro)
   const change = h('button', { type: 'button', click: () => showForm() }, t.autoRepayChange)
   const state = h('div')
   const show = liveContent(state, ({ line, warning }: NonNullable<ReturnType<typeof autoRepayTexts>>) => [
     h('p', { class: 'note' }, line),
     warning && h('p', { class: 'warning' }, warning),
   ])
-  const on = h('div', {}, state, change)
+  const toChange = h('p', {}, change)
+  const on = h('div', {}, state, toChange)
 
   function showForm(): void {
     const { autoRepay } = app.me
@@ -129,22 +132,14 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
     source.element.querySelector<HTMLInputElement>(':checked')?.focus()
   }
 
-  const element = h(
-    'div',
-    {},
-    h('h3', {}, t.autoRepay),
-    h('p', {}, t.autoRepayIntro),
-    on,
-    ask.element,
-    review,
-    end.element,
-  )
+  const element = h('div', {}, h('h3', {}, t.autoRepay), intro, on, end.element, ask.element, review)
   const update = () => {
     const { cycle, drawn } = app.me
     const texts = autoRepayTexts(app)
     element.hidden = !canRepayAutomatically(config) || (!texts && !cycle)
+    intro.hidden = texts !== undefined
     on.hidden = end.button.hidden = !texts
-    change.hidden = isChanging
+    toChange.hidden = isChanging
     ask.element.hidden = texts !== undefined && !isChanging
     most.update()
     if (!texts && drawn !== '0') most.suggest(drawn)
