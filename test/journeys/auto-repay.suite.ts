@@ -123,13 +123,14 @@ describe('a debt that its borrower lets be repaid automatically', () => {
     expect(await ausdOf(stack, pledger.wallet)).toBe(debtMicro)
   })
 
-  test('is not repaid from a wallet without AUSD, which is announced, but by the try of the next day', async () => {
+  test('is not repaid from a wallet without AUSD, which is announced, but once it has some, still in time', async () => {
     expect(await endedTries(poor, 1)).toMatchObject([{ outcome: 'failed', reason: 'balance_too_low', txHash: null }])
     expect((await poor.me()).drawn).toBe(String(debtMicro))
     await fund(stack, poor.wallet, { ausdMicro: debtMicro, wei: 0n })
-    await moveTo(startsAt + day + 60)
+    await moveTo(startsAt + day - 2 * 3_600 + 60)
     expect(await endedTries(poor, 2)).toMatchObject([{ outcome: 'failed' }, repaid])
     await poor.until('no debt', (me) => me.drawn === '0')
+    expect((await servesTruth(stack, poor.wallet)).history.cycles).toMatchObject([{ outcome: 'Qualified' }])
   })
 
   test('stays as it is without a permission, and is tried no more once it is repaid', async () => {

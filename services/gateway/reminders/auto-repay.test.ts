@@ -14,6 +14,7 @@ const day = 86_400
 const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
 const debt = { dueAt, defaultsAt: dueAt + 2 * day }
 const startsAt = dueAt - day
+const again = dueAt - 7_200
 const allowed = { leftMicro: 5n, source: 'wallet', startsAt } as const
 
 describe('the permission to repay a debt automatically', () => {
@@ -34,14 +35,26 @@ describe('the permission to repay a debt automatically', () => {
 describe('the decision about an automatic repayment', () => {
   test.each<[string, number, number | null, number | null]>([
     ['waits until a day before the due date', startsAt - 1, null, startsAt],
-    ['tries a day before the due date', startsAt, 0, dueAt],
-    ['names the same try until the due date', dueAt - 1, 0, dueAt],
-    ['tries again at the due date', dueAt, 1, dueAt + day],
-    ['tries again a day later', dueAt + day + 5, 2, dueAt + 2 * day],
-    ['tries on the last second in which a payment prevents the default', debt.defaultsAt, 3, dueAt + 3 * day],
+    ['tries a day before the due date', startsAt, 0, again],
+    ['names the same try until the next', again - 1, 0, again],
+    ['tries again in time, two hours before the due date', again, 1, again + day],
+    ['names the same try at the due date', dueAt, 1, again + day],
+    ['tries again a day later', again + day + 5, 2, again + 2 * day],
+    ['tries in time before the default', again + 2 * day, 3, again + 3 * day],
+    ['tries on the last second in which a payment prevents the default', debt.defaultsAt, 3, again + 3 * day],
     ['ends with the default', debt.defaultsAt + 1, null, null],
   ])('%s', (_, now, tried, lookAt) => {
     expect(decideAutoRepay(debt, allowed, now)).toEqual({ day: tried, lookAt })
+  })
+
+  test('tries a debt of a short term again at half of the time that is left', () => {
+    const short = { ...allowed, startsAt: dueAt - 30 }
+    const decided = [dueAt - 30, dueAt - 15, dueAt].map((now) => decideAutoRepay(debt, short, now))
+    expect(decided).toEqual([
+      { day: 0, lookAt: dueAt - 15 },
+      { day: 1, lookAt: dueAt - 15 + day },
+      { day: 1, lookAt: dueAt - 15 + day },
+    ])
   })
 
   test('looks at a debt without a permission every hour of its last day, since it may be given then', () => {

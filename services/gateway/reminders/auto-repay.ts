@@ -35,13 +35,16 @@ export function permissionOf({ autoRepay }: Pick<Account, 'autoRepay'>): Permiss
 const daySeconds = 86_400
 /** Interval in seconds in which a debt in its last day is looked at: the borrower may allow the repayment at any time. */
 const permissionSeconds = 3_600
+/** Time in seconds before the due date, and before the default, at which a try can still be in time. */
+const spareSeconds = 7_200
 
-/** Decision about a debt: the day of a try that is due, and the next time to look, in unix seconds. */
+/** Decision about a debt: the try that is due, which are numbered by days, and the next time to look, in unix seconds. */
 type Decision = { readonly day: number | null; readonly lookAt: number | null }
 
 /**
  * Decides whether a try to repay a debt is due. The first is due a day before the due date, so that a borrower who lacks
- * AUSD hears of it in time; then each day until the default.
+ * AUSD hears of it in time; the second two hours before it, for a borrower who has added AUSD since; then one each day
+ * until the default.
  */
 export function decideAutoRepay(
   { dueAt, defaultsAt }: { readonly dueAt: number; readonly defaultsAt: number },
@@ -52,8 +55,9 @@ export function decideAutoRepay(
   const from = permission?.startsAt ?? dueAt - daySeconds
   if (now < from) return { day: null, lookAt: from }
   if (!permission) return { day: null, lookAt: now + permissionSeconds }
-  const day = Math.floor((now - from) / daySeconds)
-  return { day, lookAt: from + (day + 1) * daySeconds }
+  const second = dueAt - Math.min(spareSeconds, Math.floor((dueAt - from) / 2))
+  const day = now < second ? 0 : 1 + Math.floor((now - second) / daySeconds)
+  return { day, lookAt: second + day * daySeconds }
 }
 
 /** Orders a try, once. Returns false if any instance ordered it before. */
