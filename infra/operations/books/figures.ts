@@ -156,6 +156,15 @@ const rowLines = `
         ('fees_earned', 'IDR', case when state in ('taken', 'paying', 'paid') then -fee_minor else 0 end),
         ('returns', 'AUSD', case when state = 'returning' then -ausd_micro else 0 end)
       ) as line (account, asset, amount)
+      union all
+      select item, 'reversal', 'payments', account, 'AUSD', amount from (
+        select t.item, r.given_back_micro as given_back, greatest(r.made_good_micro - r.lost_micro, 0) as owed_back,
+          case when r.cleared_at is null then 0 else greatest(r.lost_micro - r.made_good_micro, 0) end as waived
+        from touched t join payments.reversals r on r.payment_id || '/reversal' = t.item
+      ) reversal cross join lateral (values
+        ('waived', waived), ('owed_back', -owed_back), ('capital', -given_back),
+        ('clawback', owed_back + given_back - waived)
+      ) as line (account, amount)
     ) lines
     group by item, journal, account, asset having sum(amount) <> 0;
   create index on row_lines (item);

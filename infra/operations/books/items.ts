@@ -41,6 +41,7 @@ const resting = {
 export const touchedItems = ({ since, block }: BookSpan) => `
     select id as item from payments.payments where changed_at >= ${moment(since)}
     union select id from payouts.payouts where changed_at >= ${moment(since)}
+    union select payment_id || '/reversal' from payments.reversals where updated_at >= ${moment(since)}
     union select item from ${lines} l where booked_at >= ${moment(since)}
     union select coalesce(n.item, ${strayMove})
       from books.chain_moves m left join books.names n on n.key = m.key where m.block > ${block}

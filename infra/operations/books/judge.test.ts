@@ -355,6 +355,33 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
   })
 })
 
+test.each([
+  ['what a wallet repaid needlessly', 'made_good_micro = 37', 7n],
+  ['what an operator gave back', 'given_back_micro = 7', 7n],
+  ['a waiver', 'cleared_at = now(), lost_micro = 37', 37n],
+] as const)('judge reports %s that the journal of a reversal lacks', async (_, wrong, amount) => {
+  const item = 'pay_2/reversal'
+  const post = (name: string, sum: number) =>
+    run(`insert into payments.journal (posting, line, event, item, account, asset, amount)
+      values ('${name}', 0, 'given up', '${item}', 'owed_back', 'AUSD', ${-sum}),
+        ('${name}', 1, 'given up', '${item}', 'clawback', 'AUSD', ${sum})`)
+  const posting = crypto.randomUUID()
+  const row = (set: string) =>
+    run(`update payments.reversals set ${set}, updated_at = now() where payment_id = 'pay_2'`)
+  await run(`insert into payments.reversals (payment_id, wallet, lost_micro, made_good_micro)
+    values ('pay_2', '0x01', 0, 30)`)
+  await post(posting, 30)
+  expect(await found()).toEqual([])
+  await row(wrong)
+  expect(await found()).toEqual([['row_journal', item, 'AUSD', amount]])
+  await row('made_good_micro = 30, lost_micro = 0, given_back_micro = 0, cleared_at = null')
+  expect(await found()).toEqual([])
+  await run(`delete from payments.reversals where payment_id = 'pay_2'`)
+  expect(await found(true)).toEqual([['row_journal', item, 'AUSD', 30n]])
+  await post(`${posting} reversed`, -30)
+  expect(await found(true)).toEqual([])
+})
+
 test('judge takes no dispute in another currency for money that the provider balance lacks', async () => {
   const bookedMinor = 20 * 1_625_000 - 10 * 32_500
   const say = (amount: number) =>

@@ -71,7 +71,7 @@ export const journalRules: readonly BookRule[] = [
     graceMs: atOnceMs,
     remedy: 'restore the row, or reverse the posting',
     sql: () => `
-      select item, asset, (array_agg(difference order by abs(difference) desc))[1] as amount,
+      select item, asset, (array_agg(difference order by abs(difference) desc, difference desc))[1] as amount,
         string_agg(format('%s: row %s, journal %s', account, by_row, by_journal), '; '
           order by account) as about
       from (
@@ -86,7 +86,7 @@ export const journalRules: readonly BookRule[] = [
               when account in ('collateral_held', 'repaid_held') then 'in hold'
               else account end as account
             from booked where account not in ('exchange', 'spread')
-              and (journal = 'payments' and (item ~ ${isPayment}
+              and (journal = 'payments' and (item ~ ${isPayment} or item like '%/reversal'
                   or item in (select item from payment_claims))
                 or journal = 'payouts' and (item ~ ${isCashout}
                   or item in (select item from payout_claims)))
