@@ -178,10 +178,13 @@ const dayMs = 86_400_000
 /** Longest closure of a market that is believed, in ms: Lebaran closes that of the rupiah for up to eleven days. */
 const closureMaxMs = 16 * dayMs
 
+/** Returns true for a time that no source can have yet: it is an error. A source that gives only a day may be half a day ahead. */
+export const isFromFuture = ({ asOfMs }: Pick<Sighting, 'asOfMs'>, nowMs: number): boolean => asOfMs - nowMs > dayMs
+
 /** Returns true for a rate that is too old. Weekends and holidays allow an older one. */
 function isStale({ asOfMs }: Sighting, guards: Guards, nowMs: number): boolean {
   const ageMs = nowMs - asOfMs
-  if (ageMs < -dayMs) return true // A rate from the future is an error of the source.
+  if (isFromFuture({ asOfMs }, nowMs)) return true
   if (ageMs <= guards.ageWeekdayMaxMs) return false
   if (ageMs > closureMaxMs) return true
   const restMs = restMsBetween(asOfMs, nowMs, guards)

@@ -363,6 +363,41 @@ describe('the rates bucket', () => {
     })
   })
 
+  // guard: a rate is never followed by an older one of its source
+  test('security: quotes no older rate of a source, if its copies answer in turn or another instance knows a newer one', async () => {
+    const { context } = fixture
+    const dayMs = 86_400_000
+    const rateOf = (localE8PerUsd: bigint, ageMs: number) => ({
+      source: 'copies',
+      pair: 'USD/MYR' as const,
+      localE8PerUsd,
+      asOfMs: Date.now() - ageMs,
+    })
+    const [old, newer] = [rateOf(430_000_000n, dayMs), rateOf(433_000_000n, 60_000)]
+    const answering = (answers: ReturnType<typeof rateOf>[]) => ({
+      name: 'copies',
+      pairs: ['USD/MYR'] as const,
+      neverCloses: false,
+      checkOnly: false,
+      ask: async () => answers.shift() ?? old,
+    })
+    const openWith = (answers: ReturnType<typeof rateOf>[]) =>
+      openRateCache({ ...context, sources: [answering(answers)] })
+    const quoted = { reference: { localE8PerUsd: 433_000_000n } }
+    await using one = await openWith([newer, old])
+    expect(one.rateOf('USD/MYR')).toMatchObject(quoted)
+    await one.poll()
+    expect(one.rateOf('USD/MYR')).toMatchObject(quoted)
+    await using other = await openWith([old])
+    expect(other.rateOf('USD/MYR')).toMatchObject(quoted)
+    // A date that no source can have yet is an error, after which the present rate counts.
+    const wrong = rateOf(431_000_000n, -3 * dayMs)
+    const right = rateOf(434_000_000n, 30_000)
+    await using third = await openWith([wrong, right])
+    await third.poll()
+    expect(third.rateOf('USD/MYR')).toMatchObject({ reference: { localE8PerUsd: 434_000_000n } })
+  })
+
   test('raises an alarm for a pair without a rate', async () => {
     const raised: object[] = []
     const write = (line: string) => {
@@ -385,13 +420,13 @@ describe('the rates bucket', () => {
   test('lets an operator release a jump with one put of the NATS CLI', async () => {
     const asOf = new Date(Date.now()).toISOString().slice(0, 10)
     const jumped = {
-      source: 'bnm',
+      source: 'jumping',
       pair: 'USD/MYR',
       localE8PerUsd: 460_000_000n,
       asOfMs: Date.parse(asOf),
     } as const
     const source = {
-      name: 'bnm',
+      name: 'jumping',
       pairs: ['USD/MYR'] as const,
       neverCloses: false,
       checkOnly: false,

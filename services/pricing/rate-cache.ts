@@ -3,7 +3,7 @@ import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { type Pair, pairs } from '#shared/money/pair'
 import type { Context } from './context'
-import { decideRate, operatorSource, type RateVerdict } from './decide'
+import { decideRate, isFromFuture, operatorSource, type RateVerdict } from './decide'
 import type { RateSource, Sighting } from './rate'
 
 export type RateCache = AsyncDisposable & {
@@ -90,16 +90,36 @@ async function recall({ rates, log }: Context, { seen }: Memory, source: RateSou
   if (last) seen.set(keyOf(source.name, pair), last)
 }
 
-async function askSource({ rates, log }: Context, memory: Memory, source: RateSource, pair: Pair): Promise<void> {
+async function askSource(context: Context, memory: Memory, source: RateSource, pair: Pair): Promise<void> {
+  const { rates, log, clock } = context
+  const key = keyOf(source.name, pair)
   try {
     const sighting = await source.ask(pair)
-    const before = memory.seen.get(keyOf(source.name, pair))
-    memory.seen.set(keyOf(source.name, pair), sighting)
+    // An operator's rate is always dated now, by the clock of the instance.
+    const isDated = source.name !== operatorSource
+    const ofOthers = isDated ? await tryStore(log, rates.recall(source.name, pair)) : undefined
+    const nowMs = clock()
+    const before = newer(memory.seen.get(key), ofOthers, nowMs)
+    // The copies of a source may answer in turn, and instances may ask different ones: a user could choose between two rates.
+    // guard: a rate is never followed by an older one of its source
+    if (before && newer(sighting, before, nowMs) === before) {
+      memory.seen.set(key, before)
+      log.warn({ source: source.name, pair, asOf: new Date(sighting.asOfMs).toISOString() }, 'older rate ignored')
+      return
+    }
+    memory.seen.set(key, sighting)
     if (!same(before, sighting)) await tryStore(log, rates.remember(sighting))
   } catch (error) {
     memory.failures += 1
     log.warn({ source: source.name, pair, err: error }, 'rate source failed')
   }
+}
+
+/** Returns the newer of two rates of a source, or `one` at the same time. One from the future is an error, and the other counts. */
+function newer(one: Sighting | undefined, other: Sighting | undefined, nowMs: number): Sighting | undefined {
+  if (!one || !other) return one ?? other
+  if (isFromFuture(other, nowMs)) return one
+  return isFromFuture(one, nowMs) || other.asOfMs > one.asOfMs ? other : one
 }
 
 /** Records the rate in use once per poll, as the reference for the next jump. */
