@@ -47,6 +47,16 @@ test('the client tells of each change, and names the last one when it connects a
   expect(sent.map((headers) => headers['last-event-id'])).toEqual([undefined, 'b'])
 })
 
+test('a watch on a device with a wrong clock signs in again by the clock of the service', async () => {
+  const serverMs = Date.now() + 3 * 86_400_000
+  const { sent } = await watched(2, [
+    () => new Response('{}', { status: 401, headers: { date: new Date(serverMs).toUTCString() } }),
+    () => streamOf('id: a\nevent: changed\ndata: {}\n\n'),
+  ])
+  const ends = sent.map(({ authorization }) => Number(authorization!.split('.')[1]))
+  expect(ends[1]! - ends[0]!).toBeGreaterThan(2 * 86_400)
+})
+
 test('the client connects again after an error page and a lost connection', async () => {
   const { sent } = await watched(2, [
     () => new Response('bad gateway', { status: 502 }),

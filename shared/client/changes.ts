@@ -1,6 +1,7 @@
 import { pause } from '#platform/deadline'
 import { GetEvents } from '#shared/api/activity'
 import type { ClientTarget } from '#shared/client/exchange'
+import { serverMsOf } from '#shared/client/refusal'
 import type { openSession } from '#shared/client/session'
 
 export type Watching = {
@@ -60,7 +61,7 @@ export async function watchChanges(
         headers: { authorization, ...(lastId && { 'last-event-id': lastId }) },
         signal: attempt.signal,
       })
-      if (response.status === 401) await session.forget(authorization)
+      if (response.status === 401) await session.forget(authorization, serverMsOf(response.headers))
       if (response.status !== 200 || !response.body) return
       const reader = response.body.getReader()
       const decoder = new TextDecoder()

@@ -24,55 +24,6 @@ var longestMs = 2147483647, pause = (ms, signal) => new Promise((resolve) => {
   signal?.addEventListener("abort", done);
 });
 
-var silenceMaxMs = 40000, pauseFirstMs = 500, steadyMs = 30000, pauseMaxMs = 15000, hasStreams = () => typeof Response < "u" && ("body" in Response.prototype);
-async function watchChanges(place, session, onChange, { signal, everyMs = 5000 }) {
-  let lastId = "", failures = 0;
-  onChange();
-  while (!hasStreams() && !signal.aborted)
-    if (await pause(everyMs, signal), !signal.aborted)
-      onChange();
-  while (!signal.aborted) {
-    let beganAt = performance.now();
-    await follow().catch(() => {}), failures = performance.now() - beganAt > steadyMs ? 0 : failures + 1;
-    let restMs = Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs);
-    await pause(restMs * (0.5 + Math.random() / 2), signal);
-  }
-  async function follow() {
-    let attempt = new AbortController, stop = () => attempt.abort();
-    signal.addEventListener("abort", stop, { once: !0 });
-    let timer = setTimeout(stop, silenceMaxMs);
-    try {
-      let authorization = await session.header(), response = await (place.fetch ?? fetch)(`${place.baseUrl.replace(/\/$/, "")}${GetEvents.path}`, {
-        method: GetEvents.method,
-        headers: { authorization, ...lastId && { "last-event-id": lastId } },
-        signal: attempt.signal
-      });
-      if (response.status === 401)
-        await session.forget(authorization);
-      if (response.status !== 200 || !response.body)
-        return;
-      let reader = response.body.getReader(), decoder = /* @__PURE__ */ new TextDecoder, text = "";
-      for (;; ) {
-        let { value, done } = await reader.read();
-        if (done)
-          return;
-        clearTimeout(timer), timer = setTimeout(stop, silenceMaxMs);
-        let events = (text + decoder.decode(value, { stream: !0 })).split(`
-
-`);
-        text = events.pop();
-        for (let event of events) {
-          if (!/^event: changed$/m.test(event))
-            continue;
-          lastId = /^id: (.+)$/m.exec(event)?.[1] ?? lastId, onChange();
-        }
-      }
-    } finally {
-      clearTimeout(timer), signal.removeEventListener("abort", stop);
-    }
-  }
-}
-
 var generalRefusals = { bad_request: { status: 400 }, sign_in_again: { status: 401 }, forbidden: { status: 403 }, not_found: { status: 404 }, too_large: { status: 413 }, unsupported_encoding: { status: 415 }, too_many_requests: { status: 429 }, internal: { status: 500 }, unavailable: { status: 503 } }, refusals = { quote_unknown: { status: 400 }, quote_expired: { status: 400 }, quote_used: { status: 400 }, quote_not_idr: { status: 400 }, cashout_rate_unavailable: { status: 400 }, quote_for_cashouts: { status: 400 }, rate_unavailable: { status: 503 }, not_verified: { status: 403 }, terms_not_accepted: { status: 403 }, not_in_pilot: { status: 403 }, wallet_frozen: { status: 403 }, wallet_in_doubt: { status: 403 }, amount_below_minimum_idr: { status: 400 }, amount_below_minimum_myr: { status: 400 }, amount_above_maximum: { status: 400 }, amount_above_day_limit: { status: 400 }, topups_open_too_many: { status: 400 }, topups_open_too_much: { status: 400 }, day_limit_reached: { status: 429 }, day_limit_of_all_reached: { status: 429 }, topups_day_too_many: { status: 429 }, cashouts_refused_too_many: { status: 429 }, account_checks_too_many: { status: 429 }, gas_budget_spent: { status: 429 }, verification_limit_reached: { status: 429 }, statement_too_long: { status: 400 }, export_limit_reached: { status: 429 }, cancellation_unconfirmed: { status: 503 }, cancellations_too_many: { status: 429 }, nothing_owed: { status: 400 }, settlement_on_its_way: { status: 400 }, settlements_too_many: { status: 429 }, debt_too_large: { status: 400 }, debt_too_small: { status: 400 }, wallet_not_from: { status: 400 }, to_not_treasury: { status: 400 }, to_zero: { status: 400 }, to_token: { status: 400 }, to_credit_line: { status: 400 }, to_treasury: { status: 400 }, to_self: { status: 400 }, value_zero: { status: 400 }, value_below_minimum: { status: 400 }, valid_before_too_near: { status: 400 }, valid_before_past: { status: 400 }, valid_before_soon: { status: 400 }, valid_after_not_reached: { status: 400 }, payout_below_minimum: { status: 400 }, payout_below_bank_minimum: { status: 400 }, payout_above_maximum: { status: 400 }, payout_not_in_increment: { status: 400 }, bank_unknown: { status: 400 }, bank_account_format: { status: 400 }, bank_account_refused: { status: 400 }, signature_invalid: { status: 400 }, balance_too_low: { status: 400 }, nonce_used: { status: 400 }, authorization_conflict: { status: 400 }, provider_unavailable: { status: 503 }, payer_name_unavailable: { status: 503 }, treasury_short: { status: 503 }, treasury_empty: { status: 503 }, payouts_short: { status: 503 }, topups_paused: { status: 503 }, cashouts_paused: { status: 503 }, ausd_paused: { status: 503 }, relaying_paused: { status: 503 }, chain_unavailable: { status: 503 }, indexer_lags: { status: 503 } };
 
 var refusalCodes = Object.keys(refusals), errorCodes = [...refusalCodes, ...Object.keys(generalRefusals)];
@@ -105,15 +56,19 @@ function refusalOf(status, headers, body) {
   let message = body?.error;
   if (status < 400 || typeof message !== "string")
     return;
-  let word = headers.get(errorCodeHeader), seconds = Number(headers.get("retry-after") ?? Number.NaN), serverMs = Date.parse(headers.get("date") ?? "");
+  let word = headers.get(errorCodeHeader), seconds = Number(headers.get("retry-after") ?? Number.NaN), serverMs = serverMsOf(headers);
   return {
     code: isCode(word) ? word : generalCodeOf(status),
     status,
     message,
     requestId: headers.get("x-request-id"),
     ...Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {},
-    ...Number.isFinite(serverMs) ? { serverMs } : {}
+    ...serverMs === void 0 ? {} : { serverMs }
   };
+}
+function serverMsOf(headers) {
+  let serverMs = Date.parse(headers.get("date") ?? "");
+  return Number.isFinite(serverMs) ? serverMs : void 0;
 }
 var passing = /* @__PURE__ */ new Set([
   "internal",
@@ -124,6 +79,55 @@ var passing = /* @__PURE__ */ new Set([
   "chain_unavailable",
   "cancellation_unconfirmed"
 ]), isPassing = ({ code }) => passing.has(code);
+
+var silenceMaxMs = 40000, pauseFirstMs = 500, steadyMs = 30000, pauseMaxMs = 15000, hasStreams = () => typeof Response < "u" && ("body" in Response.prototype);
+async function watchChanges(place, session, onChange, { signal, everyMs = 5000 }) {
+  let lastId = "", failures = 0;
+  onChange();
+  while (!hasStreams() && !signal.aborted)
+    if (await pause(everyMs, signal), !signal.aborted)
+      onChange();
+  while (!signal.aborted) {
+    let beganAt = performance.now();
+    await follow().catch(() => {}), failures = performance.now() - beganAt > steadyMs ? 0 : failures + 1;
+    let restMs = Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs);
+    await pause(restMs * (0.5 + Math.random() / 2), signal);
+  }
+  async function follow() {
+    let attempt = new AbortController, stop = () => attempt.abort();
+    signal.addEventListener("abort", stop, { once: !0 });
+    let timer = setTimeout(stop, silenceMaxMs);
+    try {
+      let authorization = await session.header(), response = await (place.fetch ?? fetch)(`${place.baseUrl.replace(/\/$/, "")}${GetEvents.path}`, {
+        method: GetEvents.method,
+        headers: { authorization, ...lastId && { "last-event-id": lastId } },
+        signal: attempt.signal
+      });
+      if (response.status === 401)
+        await session.forget(authorization, serverMsOf(response.headers));
+      if (response.status !== 200 || !response.body)
+        return;
+      let reader = response.body.getReader(), decoder = /* @__PURE__ */ new TextDecoder, text = "";
+      for (;; ) {
+        let { value, done } = await reader.read();
+        if (done)
+          return;
+        clearTimeout(timer), timer = setTimeout(stop, silenceMaxMs);
+        let events = (text + decoder.decode(value, { stream: !0 })).split(`
+
+`);
+        text = events.pop();
+        for (let event of events) {
+          if (!/^event: changed$/m.test(event))
+            continue;
+          lastId = /^id: (.+)$/m.exec(event)?.[1] ?? lastId, onChange();
+        }
+      }
+    } finally {
+      clearTimeout(timer), signal.removeEventListener("abort", stop);
+    }
+  }
+}
 
 var tryDeadlineMs = 15000, patienceDefaultMs = 30000, pauseFirstMs2 = 250, pauseMaxMs2 = 4000;
 async function tryOnce({ baseUrl, language, fetch: own }, sent) {

@@ -59,15 +59,21 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Clie
   if (status < 400 || typeof message !== 'string') return undefined
   const word = headers.get(errorCodeHeader)
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  const serverMs = Date.parse(headers.get('date') ?? '')
+  const serverMs = serverMsOf(headers)
   return {
     code: isCode(word) ? word : generalCodeOf(status),
     status,
     message,
     requestId: headers.get('x-request-id'),
     ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {}),
-    ...(Number.isFinite(serverMs) ? { serverMs } : {}),
+    ...(serverMs === undefined ? {} : { serverMs }),
   }
+}
+
+/** Returns the time of a response by the service's clock, in Unix ms. */
+export function serverMsOf(headers: Pick<Headers, 'get'>): number | undefined {
+  const serverMs = Date.parse(headers.get('date') ?? '')
+  return Number.isFinite(serverMs) ? serverMs : undefined
 }
 
 /** Codes of temporary refusals. All others are final: business rules, daily limits, an insufficient treasury. */
