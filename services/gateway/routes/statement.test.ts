@@ -185,6 +185,16 @@ test.each([
   // A plus that is not encoded in a query is a blank.
   ['2026-11-28T00:00:00 08:00', '2026-11-27T16:00:00.000Z'],
 ])('%s as a time of a period is %s', (text, at) => expect(timeFrom(text)).toBe(Date.parse(at)))
+test.each([
+  ['ID', '?from=2026-11-01&to=2026-12-01', 'statement-2026-11-01-2026-12-01.csv'],
+  ['MY', '?from=2028-02-01&to=2028-02-29', 'statement-2028-02-01-2028-02-29.csv'],
+  ['ID', '?from=2026-10-31T17:00:00Z&to=2026-11-30T17:00:00Z', 'statement-2026-11-01-2026-12-01.csv'],
+])('the file of a statement is named after days in the country of the user: %s, %s', async (country, query, name) => {
+  await fixture.users.setCountry(walletOf(ana), country)
+  const response = await get(`${query}&format=csv`)
+  expect(response.headers.get('content-disposition')).toContain(`"${name}"`)
+})
+
 test('a date in a country is one of its days', () => {
   expect(timeFrom('2026-11-28', 7)).toBe(Date.parse('2026-11-27T17:00:00.000Z'))
   expect(timeFrom('2026-11-28T00:00:00Z', 7)).toBe(Date.parse('2026-11-28T00:00:00.000Z'))

@@ -37,12 +37,12 @@ export const statementRoute = ({ ask, clock, users }: Context, access: Access) =
   }
   return serve(access, GetStatement, async ({ request, set, wallet }) => {
     const query = new URL(request.url).searchParams
-    const hours = hasDate(query) ? await inTime(users.find(wallet).then(utcOffsetOf), 'the users') : 0
-    const period = periodOf(query, clock(), hours)
     const isCsv = wantsCsv(query, request.headers.get('accept'))
+    const hours = hasDate(query) || isCsv ? await inTime(users.find(wallet).then(utcOffsetOf), 'the users') : 0
+    const period = periodOf(query, clock(), hours)
     const statement = await inTime(read(wallet, period), 'the statement')
     set.headers['content-type'] = isCsv ? 'text/csv; charset=utf-8' : 'application/json'
-    if (isCsv) set.headers['content-disposition'] = `attachment; filename="${fileOf(period)}"`
+    if (isCsv) set.headers['content-disposition'] = `attachment; filename="${fileOf(period, hours)}"`
     return outgoing(isCsv ? csvOf(statement) : JSON.stringify(statement))
   })
 }
@@ -149,7 +149,11 @@ function balance(more: readonly StatementChange[], less: readonly StatementChang
   return Object.fromEntries(entries) as StatementBalance
 }
 
-const fileOf = ({ from, to }: Period) => `statement-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
+/** Names the file after the days in the user's country, as the period was asked for. The second one is not part of it. */
+function fileOf({ from, to }: Period, utcOffsetHours: number): string {
+  const dayOf = (at: string) => new Date(Date.parse(at) + utcOffsetHours * 3_600_000).toISOString().slice(0, 10)
+  return `statement-${dayOf(from)}-${dayOf(to)}.csv`
+}
 
 const fields = ['at', 'kind', 'id', 'ausd', 'pair', 'fiat', 'fee', 'txHash'] as const
 const header = [...fields, ...balanceNames.flatMap((name) => [`${name}In`, `${name}Out`])]
