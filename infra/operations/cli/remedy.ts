@@ -11,12 +11,14 @@ const forms: Readonly<Record<NonNullable<BreakItem['form']>, RegExp>> = {
 const formOf = (item: string) =>
   Object.entries(forms).find(([, form]) => form.test(item))?.[0] as keyof typeof forms | undefined
 
+type Broken = Pick<Break, 'id' | 'rule' | 'item' | 'amount' | 'about'>
+
 /** Returns the command for a break: that of its rule, or the usual one. */
-export function remedyFor({ id, rule, item, amount }: Pick<Break, 'id' | 'rule' | 'item' | 'amount'>): string {
+export function remedyFor({ id, rule, item, amount, about }: Broken): string {
   const form = formOf(item)
   const word = shellWord(item)
   const usual = form ? `trace ${word}` : `reconcile explain ${shellWord(id)} --owner <who> --reason <why> --until <day>`
-  return `bun run ops ${ruleNamed(rule)?.command?.({ form, word, amount }) ?? usual}`
+  return `bun run ops ${ruleNamed(rule)?.command?.({ form, word, amount, about }) ?? usual}`
 }
 
 /**

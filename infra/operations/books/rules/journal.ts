@@ -1,6 +1,6 @@
 import { accountNames, chart, type Side } from '#shared/ledger/chart'
 import { moment } from '../span'
-import { accountHasBegun, atOnceMs, type BookRule, listGraceMs, returnOf, wentBack } from './rule'
+import { accountHasBegun, atOnceMs, type BookRule, listGraceMs, returningOf, returnOf, wentBack } from './rule'
 
 /**
  * Condition that an account is on one of these sides. `exchange` and the income accounts may be on both sides of 0. So
@@ -102,9 +102,9 @@ export const journalRules: readonly BookRule[] = [
     graceMs: listGraceMs,
     remedy:
       'find its owner and return it; if you have sent it back, or it is yours, run `unexplained accept` for its transaction',
-    command: ({ form, word }) => {
-      if (form === 'transfer') return returnOf(word)
-      return form === 'payment' ? `review show ${word}` : undefined
+    command: (item) => {
+      if (item.form === 'transfer') return returnOf(item)
+      return item.form === 'payment' ? `review show ${item.word}` : undefined
     },
     sql: () => `
       select item, asset, sum(amount) as amount,
@@ -112,7 +112,8 @@ export const journalRules: readonly BookRule[] = [
           select ', the provider has it as ' || string_agg(distinct
             concat_ws(' under ', m.transaction_id, m.reference), ', ')
           from books.provider_moves m where m.product_id = booked.item
-            or (m.account, m.transaction_id) in (('ID', booked.item), ('MY', booked.item))), '') as about
+            or (m.account, m.transaction_id) in (('ID', booked.item), ('MY', booked.item))), '')
+          || ${returningOf('booked.item')} as about
       from booked where account = 'suspense' group by item, asset
       having sum(amount) < 0 or sum(amount) > 0 and not ${wentBack('booked.item')}`,
   },

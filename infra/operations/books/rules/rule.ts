@@ -7,6 +7,7 @@ export type BreakItem = {
   /** The item as one word of a shell. */
   readonly word: string
   readonly amount: bigint
+  readonly about: string
 }
 
 export type BookRule = {
@@ -31,8 +32,19 @@ export type BookRule = {
   readonly sql: (span: BookSpan) => string
 }
 
-/** Returns the command that sends a transfer to the treasury back to its sender. */
-export const returnOf = (transfer: string): string => `unexplained return ${transfer} --reason <why>`
+/** End of the description of a break whose transfer is on its way back to its sender. */
+export const returnInProgress = ', its return is in progress'
+
+/** Returns the command that sends a transfer to the treasury back to its sender, unless that is in progress. */
+export const returnOf = ({ word, about }: Pick<BreakItem, 'word' | 'about'>): string | undefined =>
+  about.endsWith(returnInProgress) ? undefined : `unexplained return ${word} --reason <why>`
+
+/** Returns SQL for `returnInProgress`, or an empty text if no return of the item is asked for or ordered. */
+export const returningOf = (item: string) => `case when exists (select from chain_relayer.operation o
+    where o.kind = 'giveback' and o.cause = ${item} and o.state in ('waiting', 'assigned'))
+  or exists (select from chain_relayer.giveback_request r
+    where r.state = 'asked' and r.tx_hash || ':' || r.log_index = ${item})
+  then '${returnInProgress}' else '' end`
 
 const minuteMs = 60_000
 /** Grace of a rule that compares a row with its journal: both commit together and are read in one snapshot. */

@@ -1,5 +1,14 @@
 import { signedMicro } from '../schema.store'
-import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, returnOf, sureMs, wentBack } from './rule'
+import {
+  accountHasBegun,
+  type BookRule,
+  chainGraceMs,
+  listGraceMs,
+  returningOf,
+  returnOf,
+  sureMs,
+  wentBack,
+} from './rule'
 
 const ahead = (place: string) =>
   `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
@@ -18,11 +27,12 @@ export const treasuryRules: readonly BookRule[] = [
     remedy:
       'return an incoming transfer to its sender, unless it came back for a refund: then `unexplained accept` it first, and `topups refund`; an outgoing one was signed with the treasury key',
     // An outgoing transfer can only be traced or explained.
-    command: ({ form, word, amount }) => (form === 'transfer' && amount > 0n ? returnOf(word) : undefined),
+    command: (item) => (item.form === 'transfer' && item.amount > 0n ? returnOf(item) : undefined),
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_journal as amount,
         coalesce(string_agg(format('%s of %s, %s, in %s', m.kind, m.ausd_micro, m.wallet, m.tx_hash), '; '),
-          'nothing on chain') || format(': booked %s', f.by_journal) as about
+          'nothing on chain') || format(': booked %s', f.by_journal)
+          || ${returningOf('f.item')} as about
       from figures f left join moves m on m.item = f.item
       where f.what = 'no row of ours' and f.by_outside <> f.by_journal
         and not (f.by_outside = 0 and ${wentBack('f.item')})
