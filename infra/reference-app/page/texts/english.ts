@@ -298,6 +298,9 @@ export const english = {
     InsufficientCollateral: 'Your collateral is not enough for this amount.',
     InsufficientLiquidity: 'There is not enough money to lend right now. Try a smaller amount, or try again later.',
     NothingOwed: 'There is nothing to repay.',
+    AutoRepayNotAllowed: 'Automatic repayment is switched off.',
+    AutoRepayTooEarly: 'It is too early for an automatic repayment of this debt.',
+    AutoRepayLimitReached: 'Your limit of automatic repayment is used up for this debt.',
   },
   orderOpen: 'An earlier order is still without an answer. Load the page again to continue it.',
 

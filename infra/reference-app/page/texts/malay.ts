@@ -286,6 +286,9 @@ export const malay: Texts = {
     InsufficientLiquidity:
       'Dana pinjaman tidak mencukupi sekarang. Sila cuba jumlah yang lebih kecil, atau cuba lagi kemudian.',
     NothingOwed: 'Tiada pinjaman yang perlu dibayar.',
+    AutoRepayNotAllowed: 'Bayaran balik automatik tidak diaktifkan.',
+    AutoRepayTooEarly: 'Pinjaman ini belum boleh dibayar balik secara automatik.',
+    AutoRepayLimitReached: 'Had bayaran balik automatik anda untuk pinjaman ini telah habis digunakan.',
   },
   orderOpen: 'Permintaan terdahulu belum dijawab. Muat semula halaman untuk menyambungnya.',
 
