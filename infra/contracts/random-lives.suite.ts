@@ -29,7 +29,7 @@ const worlds = [
   { title: 'a hold of a minute and yield', ...minute, lives: 3, withYield: true },
   {
     title: 'a hold of days',
-    holdSeconds: 1_000_000,
+    holdSeconds: 2_000_000,
     transactions: 40,
     longPauses: 20n,
     lives: 6,
@@ -60,6 +60,8 @@ const leastAccepted = {
   pause: 100,
   unpause: 100,
   donate: 500,
+  setAutoRepay: 500,
+  autoRepay: 60,
 } as const
 const kinds = Object.keys(leastAccepted)
 const total = { tried: kinds.map(() => 0), accepted: kinds.map(() => 0) }

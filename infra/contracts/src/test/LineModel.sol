@@ -28,6 +28,11 @@ abstract contract LineModel {
         uint256 restoredAt;
         /// Maximum amount that rounding may have cost, once there is yield.
         uint256 slack;
+        /// Bound of automatic repayments per cycle, and what they took in the cycle `autoCycle`.
+        uint256 autoMax;
+        uint256 autoTaken;
+        uint256 autoCycle;
+        bool autoCollateral;
         bool verified;
         bool frozen;
         bool defaulted;
@@ -71,6 +76,8 @@ abstract contract LineModel {
     address internal immutable _treasury;
     uint256 internal immutable _holdSeconds;
     uint256 private immutable _graceSeconds;
+    /// @dev Time before the due date from which debt is repaid automatically.
+    uint256 private immutable _autoSeconds;
     uint256 private immutable _step;
     uint256 private immutable _minDebtTime;
     uint256 private immutable _minSeconds;
@@ -102,6 +109,8 @@ abstract contract LineModel {
         _treasury = _views.treasury();
         _holdSeconds = _views.holdSeconds();
         _graceSeconds = _views.graceSeconds();
+        uint256 term = _views.termSeconds();
+        _autoSeconds = term < 2 days ? term / 2 : 1 days;
         _step = (_holdSeconds + 14) / 15;
         _minSeconds = _views.minCycleSeconds();
         _minDebtTime = _views.minDebt() * _minSeconds;
@@ -278,6 +287,43 @@ abstract contract LineModel {
         if (cycle.held == 0) user.settled++;
     }
 
+    /// @dev Returns what automatic repayments took in the open cycle.
+    function _autoTaken(User storage user) internal view returns (uint256) {
+        if (user.drawn == 0 || user.defaulted) return 0;
+        return user.autoCycle == user.cycles + 1 ? user.autoTaken : 0;
+    }
+
+    /// @dev Returns the first second of an automatic repayment; 0 without an open cycle.
+    function _autoFrom(CreditLineTypes.Account memory account) internal view returns (uint256) {
+        return account.openedAt == 0 ? 0 : account.dueAt - _autoSeconds;
+    }
+
+    /// @dev Returns the amount that `autoRepay` must take now; 0 if it must be refused.
+    function _autoAmount(User storage user, CreditLineTypes.Account memory account)
+        internal
+        view
+        returns (uint256 amount)
+    {
+        if (_paused || account.openedAt == 0 || block.timestamp < _autoFrom(account)) return 0;
+        uint256 taken = _autoTaken(user);
+        if (taken >= user.autoMax) return 0;
+        amount = user.autoMax - taken;
+        if (amount > user.drawn) amount = user.drawn;
+        uint256 source =
+            user.autoCollateral ? account.collateral : _token.balanceOf(address(user.person));
+        if (amount > source) return 0;
+    }
+
+    /// @dev Applies an automatic repayment of `amount`, which the bound of its cycle must allow.
+    function _autoRepaid(uint256 index, uint256 amount) internal {
+        User storage user = _users[index];
+        user.autoTaken = _autoTaken(user) + amount;
+        user.autoCycle = user.cycles + 1;
+        _atMost("bound of automatic repayments", user.autoTaken, user.autoMax);
+        if (user.autoCollateral) _round(user);
+        _payBack(index, amount);
+    }
+
     /// @dev Checks a default. `dueAt` is the due date that the contract had reported before it.
     function _default(uint256 index, uint256 dueAt) internal {
         User storage user = _users[index];
@@ -339,6 +385,16 @@ abstract contract LineModel {
         _atMost("gained", owned, credited + _yield);
         _checkStanding(user, account);
         _checkRecord(index, account);
+        _checkAuto(user, account);
+    }
+
+    function _checkAuto(User storage user, CreditLineTypes.Account memory account) private view {
+        (uint256 max, bool fromCollateral, uint256 taken, uint256 from) =
+            _views.autoRepayOf(address(user.person));
+        _same("automatic bound", max, user.autoMax);
+        _same("automatic source", fromCollateral ? 1 : 0, user.autoCollateral ? 1 : 0);
+        _same("automatically taken", taken, _autoTaken(user));
+        _same("automatic from", from, _autoFrom(account));
     }
 
     function _ownedBy(uint256 index, CreditLineTypes.Account memory account)

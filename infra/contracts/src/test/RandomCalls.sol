@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {AutoRepay} from "../AutoRepay.sol";
 import {CreditLine} from "../CreditLine.sol";
 import {CreditLineExtension} from "../CreditLineExtension.sol";
 import {CreditLineTypes} from "../CreditLineTypes.sol";
@@ -32,20 +33,23 @@ contract RandomCalls is LineModel {
         SetFrozen,
         Pause,
         Unpause,
-        Donate
+        Donate,
+        SetAutoRepay,
+        AutoRepay
     }
 
     /// @dev Kinds of calls, repeated by weight.
     bytes private constant WEIGHTS = hex"000000000000" hex"010101010101010101" hex"02020202020202"
         hex"03030303" hex"0404040404040404040404040404" hex"050505050505050505"
         hex"06060606060606" hex"070707" hex"0808080808" hex"0909090909090909090909090909"
-        hex"0a0a0a0a" hex"0b0b0b" hex"0c0c0c0c0c" hex"0d0d" hex"0e0e0e" hex"0f0f0f0f0f0f" hex"10" hex"11" hex"14";
+        hex"0a0a0a0a" hex"0b0b0b" hex"0c0c0c0c0c" hex"0d0d" hex"0e0e0e" hex"0f0f0f0f0f0f" hex"10" hex"11" hex"14"
+        hex"151515" hex"1616";
     uint256 private constant AUSD = 1e6;
     uint256 private constant HISTORY_MAX = 64;
     bytes4 private constant PANIC = 0x4e487b71;
 
-    uint256[21] private _tried;
-    uint256[21] private _accepted;
+    uint256[23] private _tried;
+    uint256[23] private _accepted;
     uint256 private _random;
     uint256 private _refs;
     Step[] private _history;
@@ -64,7 +68,7 @@ contract RandomCalls is LineModel {
     }
 
     /// @notice Returns the number of calls made and accepted, by kind.
-    function counts() external view returns (uint256[21] memory, uint256[21] memory) {
+    function counts() external view returns (uint256[23] memory, uint256[23] memory) {
         return (_tried, _accepted);
     }
 
@@ -91,6 +95,7 @@ contract RandomCalls is LineModel {
             else if (!_paused && _pick(400) == 0) kind = Kind.Pause;
             // These calls run before the others, which repay most overdue debt.
             else if (i < 2 && _pick(3) == 0) kind = Kind.MarkDefault;
+            else if (i == 2 && _pick(2) == 0) kind = Kind.AutoRepay;
             _kind = uint256(kind);
             _tried[_kind]++;
             if (_make(kind, user)) _accepted[_kind]++;
@@ -160,6 +165,8 @@ contract RandomCalls is LineModel {
         if (kind == Kind.Draw) return _draw(user);
         if (kind == Kind.Repay || kind == Kind.RepayFromCollateral) return _payDebt(kind, user);
         if (kind == Kind.Withdraw) return _withdraw(user);
+        if (kind == Kind.SetAutoRepay) return _allowAuto(user);
+        if (kind == Kind.AutoRepay) return _orderAuto(user);
         if (kind == Kind.MarkDefault || kind == Kind.SeizeMore) return _claim(kind, user);
         return _operate(kind, user);
     }
@@ -340,6 +347,46 @@ contract RandomCalls is LineModel {
         if (!accepted) return false;
         if (!own) _round(_users[user]);
         _payBack(user, repaid);
+    }
+
+    /// @dev Sets, ends or repeats a permission, or asks for more than the contract can store.
+    function _allowAuto(uint8 index) private returns (bool accepted) {
+        User storage user = _users[index];
+        uint256 max = 0;
+        uint256 way = _pick(6);
+        if (way < 2) max = 1 + _pick(2 * AUSD);
+        else if (way == 2) max = _amount(20 * AUSD);
+        else if (way == 3) max = type(uint96).max;
+        // A bound that is raised within a cycle may give no more than the difference.
+        uint256 taken = _autoTaken(user);
+        if (taken > 0 && _pick(2) == 0) max = taken + _pick(AUSD);
+        if (_pick(20) == 0) max = uint256(type(uint96).max) + 1 + _pick(AUSD);
+        bool fromCollateral = _pick(2) == 0;
+        uint256 events = _account(index).events;
+        accepted = _sendAs(index, abi.encodeCall(AutoRepay.setAutoRepay, (max, fromCollateral)));
+        _same("permission", accepted ? 1 : 0, max <= type(uint96).max ? 1 : 0);
+        if (!accepted) return false;
+        fromCollateral = fromCollateral && max > 0;
+        bool same = max == user.autoMax && fromCollateral == user.autoCollateral;
+        _same("events of a permission", _account(index).events - events, same ? 0 : 1);
+        (user.autoMax, user.autoCollateral) = (max, fromCollateral);
+    }
+
+    /// @dev Has a user order the repayment of each user in turn, until one is accepted.
+    function _orderAuto(uint8 by) private returns (bool accepted) {
+        for (uint256 i = 0; i < _users.length && !accepted; i++) {
+            uint256 one = (by + i) % _users.length;
+            CreditLineTypes.Account memory account = _account(one);
+            uint256 amount = _autoAmount(_users[one], account);
+            uint256 wallet = _token.balanceOf(_addressOf(one));
+            accepted = _sendAs(by, abi.encodeCall(AutoRepay.autoRepay, (_addressOf(one))));
+            _same("automatic repayment", accepted ? 1 : 0, amount > 0 ? 1 : 0);
+            if (!accepted) continue;
+            uint256 paid = wallet - _token.balanceOf(_addressOf(one));
+            _same("paid by the wallet", paid, _users[one].autoCollateral ? 0 : amount);
+            _autoRepaid(one, amount);
+            _check(one);
+        }
     }
 
     /// @dev Marks a default or seizes more, for the first user to whom it applies.
