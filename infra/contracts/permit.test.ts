@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { parseSignature } from 'viem'
-import { actors, openContractsFixture, refOf } from '#test/support/contracts'
+import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
 const fixture = await openContractsFixture()
 afterAll(fixture.close)
@@ -47,6 +47,17 @@ describe('repaying with a permit', () => {
     const before = await fixture.balanceOf(ana)
     await repay(500_000_000n)
     expect(await fixture.balanceOf(ana)).toBe(before - 20_000_000n)
+  })
+
+  test('a permit replaces a larger allowance, which an automatic repayment from the wallet then lacks', async () => {
+    await fixture.send('ana', 'ausd', 'approve', [creditLine, 500_000_000n])
+    await fixture.send('ana', 'creditLine', 'setAutoRepay', [20_000_000n, false])
+    await fixture.warp(fixtureTerms.termSeconds / 2)
+    expect(await fixture.refusal('citra', 'creditLine', 'autoRepay', [ana])).toBe('accepted')
+    await repay(5_000_000n)
+    expect(await fixture.refusal('citra', 'creditLine', 'autoRepay', [ana])).toBe('ERC20InsufficientAllowance')
+    await fixture.send('ana', 'ausd', 'approve', [creditLine, 15_000_000n])
+    expect(await fixture.refusal('citra', 'creditLine', 'autoRepay', [ana])).toBe('accepted')
   })
 
   test('security: repayWithPermit succeeds if another account submitted the permit first', async () => {
