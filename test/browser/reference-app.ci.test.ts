@@ -71,6 +71,14 @@ async function payThere(): Promise<void> {
   expect(page.url()).not.toContain('payment=')
 }
 
+const axe = () => readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8')
+/** Returns the accessibility faults of a page. */
+async function violationsOf(page: Page, rules = '{}'): Promise<unknown> {
+  if (await page.evaluate(() => !('axe' in globalThis))) await page.evaluate(axe())
+  return page.evaluate(`axe.run(${rules}).then((found) => found.violations)`)
+}
+const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth)
+
 /** Presses Tab until the element with this text or label has the focus. */
 async function tabTo(name: string): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
@@ -268,17 +276,39 @@ withBrowser('an automatic repayment is off until it is allowed from the wallet, 
   await see(t.autoRepayNotes.wallet)
   await see(/^Your debt is more than you allow here\. Repay the rest yourself: about RM\s\d+\.\d+ \(0\.50\sAUSD\)\.$/)
   await untilAllowed(null)
-  await allowAutoRepay('wallet', '3')
-  expect(await shown(page.getByRole('alert')).count()).toBe(0)
-  await press(t.autoRepayConfirm)
-  await see(t.autoRepayDone)
-  await untilAllowed({ source: 'wallet', maxPerCycle: '3000000' })
-  expect(await allowanceOf(stack, privateKeyToAddress(await keyOfPage()))).toBe(maxUint256)
-  const line = /^This loan will be repaid automatically from your wallet, from .+ MYT on, at most about RM/
-  await see(line)
-  await go('account')
-  await see(line)
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect([await widthOf(page), await violationsOf(page)]).toEqual([360, []])
+  }
 })
+
+withBrowser(
+  'an automatic repayment that a reload interrupts after its first transaction is allowed by the second',
+  async () => {
+    const node = `${stack.info.chain.rpcUrl}/**`
+    await page.route(node, (route) => {
+      const isTransaction = route.request().postData()?.includes('eth_sendRawTransaction')
+      return isTransaction ? route.abort() : route.continue()
+    })
+    await allowAutoRepay('wallet', '3')
+    expect(await shown(page.getByRole('alert')).count()).toBe(0)
+    await press(t.autoRepayConfirm)
+    await page.waitForFunction(() => Object.keys(localStorage).some((key) => /^order.*approve$/.test(key)))
+    await page.unroute(node)
+    await page.reload()
+    await see(t.autoRepayHalf)
+    await untilAllowed(null)
+    await allowAutoRepay('wallet', '3')
+    await press(t.autoRepayConfirm)
+    await see(t.autoRepayDone)
+    await untilAllowed({ source: 'wallet', maxPerCycle: '3000000' })
+    expect(await allowanceOf(stack, privateKeyToAddress(await keyOfPage()))).toBe(maxUint256)
+    const line = /^This loan will be repaid automatically from your wallet, from .+ MYT on, at most about RM/
+    await see(line)
+    await go('account')
+    await see(line)
+  },
+)
 
 withBrowser('an automatic repayment is changed to the collateral, and ended', async () => {
   await shown(page.getByRole('link', { name: t.autoRepayChange })).click()
@@ -440,8 +470,6 @@ withBrowser('the drawer shows each request without the session, to copy as curl'
 })
 
 withBrowser('in each language and theme, no section is cut off or has an accessibility fault', async () => {
-  const axe = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8')
-  await page.evaluate(axe)
   for (const [language, texts] of Object.entries({ en: english, id: indonesian, ms: malay })) {
     await page.emulateMedia({ colorScheme: language === 'ms' ? 'dark' : 'light' })
     await page.locator('header select').selectOption(language)
@@ -452,14 +480,12 @@ withBrowser('in each language and theme, no section is cut off or has an accessi
         location.hash = to
       }, slug)
       await page.getByRole('heading', { name: texts.sections[slug], exact: true }).waitFor()
-      const width = await page.evaluate(() => document.documentElement.scrollWidth)
       if (slug === 'activity' && language !== 'en')
         expect(await page.locator('main').textContent()).not.toContain('The transfer is complete.')
       // In the dark only the contrast differs.
       const rules = language === 'ms' ? '{ runOnly: ["color-contrast"] }' : '{}'
-      const violations =
-        language === 'id' ? [] : await page.evaluate(`axe.run(${rules}).then((found) => found.violations)`)
-      expect([language, slug, width, violations]).toEqual([language, slug, 360, []])
+      const violations = language === 'id' ? [] : await violationsOf(page, rules)
+      expect([language, slug, await widthOf(page), violations]).toEqual([language, slug, 360, []])
     }
   }
 })
