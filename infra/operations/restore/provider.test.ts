@@ -40,6 +40,7 @@ test.each(['v2', 'v3'] as const)('an operator sees a payout that was ordered thr
   const id = await order(version)
   const found = await open(sandbox.url).payoutsOf(id)
   expect(found).toMatchObject([{ reference_id: id, amount: { decimal: '81250' }, currency: 'IDR' }])
+  expect(await open(sandbox.url).payoutsOf(id, version)).toMatchObject([{ id: found[0]!.id }])
 })
 
 // guard: a restore takes no incomplete list of payouts for proof that a bank was not paid
@@ -59,4 +60,18 @@ test.each([
       .payoutsOf('mine')
       .catch((error: Error) => error),
   ).toBeInstanceOf(Error)
+})
+
+test('an account without one version is told the setting, and a payout of the other version is found by it', async () => {
+  using server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) =>
+      url.includes('/v3/')
+        ? Response.json({ error_code: 'REQUEST_FORBIDDEN_ERROR', message: '' }, { status: 403 })
+        : Response.json({ has_more: false, data: [] }),
+  })
+  const { payoutsOf } = open(server.url.origin)
+  expect(await payoutsOf('mine', 'v2')).toEqual([])
+  expect(String(await payoutsOf('mine').catch((error: Error) => error))).toContain('PROVIDER_PAYOUTS_API')
 })

@@ -82,9 +82,11 @@ export type ProviderPlace = {
   keys: Readonly<Record<ProviderAccount, string>>
   requestsPerMinute: number
   /** Versions in which payouts are looked up. Both, unless the account refuses one that it never used. */
-  payoutApis?: ReturnType<typeof payoutApisOf>
+  payoutApis?: PayoutApis
 }
 export type ListedMoney = Listed & { readonly account: ProviderAccount }
+export type PayoutApi = PayoutApis[number]
+type PayoutApis = ReturnType<typeof payoutApisOf>
 export type Provider = ReturnType<typeof openProvider>
 
 const apiVersion = '2024-11-11'
@@ -118,13 +120,18 @@ export function openProvider({ payoutApis = ['v2', 'v3'], ...place }: ProviderPl
       found(await clients[account].get(`/sessions/${id}`, { schema: Session })),
     payment: async (account: ProviderAccount, id: string) =>
       found(await clients[account].get(`/v3/payments/${id}`, { schema: Payment, apiVersion })),
-    /** Returns the payouts of a cash-out. Throws if the provider refuses, or if it may have more than it lists. */
-    payoutsOf: async (id: string): Promise<FoundPayout[]> => {
-      const listed = { v2: listV2, v3: listV3 }
-      return (await Promise.all(payoutApis.map((api) => listed[api](clients.ID, id)))).flat()
+    /**
+     * Returns the payouts of a cash-out, of every version, or of the one in which it was ordered. Throws if the provider refuses,
+     * or if it may have more than it lists.
+     */
+    payoutsOf: async (id: string, ordered?: PayoutApi | null): Promise<FoundPayout[]> => {
+      const apis = ordered ? [ordered] : payoutApis
+      return (await Promise.all(apis.map((api) => listed[api](clients.ID, id)))).flat()
     },
   }
 }
+
+const listed = { v2: listV2, v3: listV3 }
 
 const byReference = (id: string) => new URLSearchParams({ reference_id: id, limit: '10' })
 
@@ -141,7 +148,10 @@ async function listV3(client: ProviderClient, id: string): Promise<FoundPayout[]
 type Page<T> = { has_more: boolean; data: T[] }
 
 function allOf<T extends { reference_id: string }>(id: string, answer: ProviderAnswer<Page<T>>): T[] {
-  if ('refused' in answer) throw refusal(answer)
+  if ('refused' in answer)
+    throw new Error(
+      `${refusal(answer).message}; if the account never used a version of payouts, see PROVIDER_PAYOUTS_API`,
+    )
   const { has_more: hasMore, data } = answer.ok
   // guard: a restore takes no incomplete list of payouts for proof that a bank was not paid
   if (hasMore || data.some(({ reference_id }) => reference_id !== id))

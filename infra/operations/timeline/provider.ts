@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
 import { nowOf } from '#infra/operations/predicates'
-import { openProvider } from '#infra/operations/restore/provider'
+import { openProvider, type PayoutApi } from '#infra/operations/restore/provider'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import type { ProviderAccount } from '#shared/money/pair'
 
@@ -44,8 +44,10 @@ async function readProvider(sql: Sql, place: Place['provider'], { payments, cash
         ]
       : []),
   ])
+  const orders = await sql<{ id: string; api: PayoutApi | null }[]>`
+    select id, payout_api as api from payouts.payouts where id = any(${[...cashouts]})`
   const ofCashouts = cashouts.map(async (id) => {
-    const found = await provider.payoutsOf(id)
+    const found = await provider.payoutsOf(id, orders.find((one) => one.id === id)?.api)
     if (found.length === 0) return [entry('payout', id, 'no payout has this reference')]
     const isTwice = found.length > 1
     return found.map((payout) => entry('payout', payout.id, saysOf(payout), isTwice))
