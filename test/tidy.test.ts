@@ -51,7 +51,7 @@ const readsTimeOfDay = (path: string) =>
     ['the two clocks', /^shared\/platform\/(clock|db\/clock)\.ts$/],
     [
       'the end of a signed message or of a provider’s list',
-      /^shared\/(client\/(session|transfer)|provider\/transactions)\.ts$/,
+      /^shared\/(client\/service-time|provider\/transactions)\.ts$/,
     ],
     ['the time since the broker stored a message', /^shared\/platform\/bus\/consume\.ts$/],
     ['the same in the guide’s examples', /^services\/gateway\/guide\/examples\//],

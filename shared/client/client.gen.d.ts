@@ -1231,7 +1231,7 @@ type TokenDomain = {
 type TransferTerms = {
     readonly to: Address;
     readonly valueMicro: bigint;
-    /** Validity from now on, in seconds. The default is one hour. */
+    /** Validity from now on by the clock of the service, in seconds. The default is one hour. */
     readonly validForSeconds?: number;
     /** End of the validity in Unix seconds, which overrides `validForSeconds`. */
     readonly validBefore?: bigint;

@@ -129,6 +129,15 @@ async function watchChanges(place, session, onChange, { signal, everyMs = 5000 }
   }
 }
 
+var aheadMs = 0;
+function learnServiceTime(serverMs) {
+  if (serverMs === void 0)
+    return;
+  let differenceMs = serverMs - Date.now();
+  aheadMs = Math.abs(differenceMs) > 60000 ? differenceMs : 0;
+}
+var serviceMs = () => Date.now() + aheadMs;
+
 var tryDeadlineMs = 15000, patienceDefaultMs = 30000, pauseFirstMs2 = 250, pauseMaxMs2 = 4000;
 async function tryOnce({ baseUrl, language, fetch: own }, sent) {
   let { method, path, headers, body } = sent, ask = own ?? fetch, controller = new AbortController, timer = setTimeout(() => controller.abort(), tryDeadlineMs);
@@ -142,7 +151,10 @@ async function tryOnce({ baseUrl, language, fetch: own }, sent) {
       },
       ...body === void 0 ? {} : { body },
       signal: controller.signal
-    }), isText = sent.isText === !0 && answer.status === 200;
+    });
+    if (method !== "GET" || headers.authorization !== void 0)
+      learnServiceTime(serverMsOf(answer.headers));
+    let isText = sent.isText === !0 && answer.status === 200;
     return {
       status: answer.status,
       headers: answer.headers,
@@ -202,7 +214,7 @@ async function signIn(account, until) {
 }
 var lifetimeSeconds = 86400, renewSeconds = 300;
 function openSession(account, store) {
-  let current, aheadSeconds = 0, loading, save = async (header) => {
+  let current, loading, save = async (header) => {
     try {
       await store?.save(header);
     } catch {}
@@ -216,7 +228,7 @@ function openSession(account, store) {
   return {
     header: async () => {
       loading ??= load(), await loading;
-      let now = Math.floor(Date.now() / 1000) + aheadSeconds;
+      let now = Math.floor(serviceMs() / 1000);
       if (!current || current.until - now < renewSeconds) {
         let until = now + lifetimeSeconds, mine = { header: signIn(account, until), until };
         current = mine, mine.header.then(save, () => {
@@ -227,8 +239,7 @@ function openSession(account, store) {
       return current.header;
     },
     forget: async (refused, serverMs) => {
-      if (serverMs !== void 0)
-        aheadSeconds = Math.round((serverMs - Date.now()) / 1000);
+      learnServiceTime(serverMs);
       let mine = current;
       if (!mine || await mine.header !== refused || current !== mine)
         return;
@@ -526,7 +537,7 @@ function fromWallet(wallet, address = wallet.account?.address) {
   };
 }
 async function signTransfer(account, domain, terms) {
-  let { validForSeconds = 3600 } = terms, validBefore = terms.validBefore ?? BigInt(Math.floor(Date.now() / 1000) + validForSeconds), message = {
+  let { validForSeconds = 3600 } = terms, validBefore = terms.validBefore ?? BigInt(Math.floor(serviceMs() / 1000) + validForSeconds), message = {
     from: account.address,
     to: terms.to,
     value: terms.valueMicro.toString(),

@@ -1,5 +1,14 @@
 import { pause } from '#platform/deadline'
-import { type Answered, type ClientRefusal, isPassing, Refused, refusalOf, Unanswered } from '#shared/client/refusal'
+import {
+  type Answered,
+  type ClientRefusal,
+  isPassing,
+  Refused,
+  refusalOf,
+  serverMsOf,
+  Unanswered,
+} from '#shared/client/refusal'
+import { learnServiceTime } from '#shared/client/service-time'
 import type { Language } from '#shared/language/language'
 
 /** A request, whose bytes are the same on every attempt. */
@@ -48,6 +57,8 @@ export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, s
       ...(body === undefined ? {} : { body }),
       signal: controller.signal,
     })
+    // A cache may answer a public request, with a date of its own.
+    if (method !== 'GET' || headers.authorization !== undefined) learnServiceTime(serverMsOf(answer.headers))
     const isText = sent.isText === true && answer.status === 200
     return {
       status: answer.status,

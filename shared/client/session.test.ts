@@ -58,4 +58,6 @@ test('on a device whose date is wrong, the second session ends by the clock of t
   expect(endIn(refused)).toBeLessThan(serverMs / 1_000)
   await session.forget(refused, serverMs)
   expect(endIn(await session.header())).toBe(Math.floor(serverMs / 1_000) + 86_400)
+  setSystemTime()
+  await session.forget(refused, Date.now())
 })

@@ -1,4 +1,5 @@
 import { signInText } from '#shared/api/session'
+import { learnServiceTime, serviceMs } from '#shared/client/service-time'
 
 /** A signer of sign-in texts, such as a viem account. `fromWallet` makes one of a browser wallet. */
 export type Signer = {
@@ -31,8 +32,6 @@ type Session = { readonly header: Promise<string>; readonly until: number }
 
 export function openSession(account: Signer, store?: SessionStore) {
   let current: Session | undefined
-  /** Time by which the clock of the service is ahead of this device's, in seconds. */
-  let aheadSeconds = 0
   let loading: Promise<void> | undefined
   const save = async (header: string | null) => {
     try {
@@ -47,7 +46,7 @@ export function openSession(account: Signer, store?: SessionStore) {
   const header = async (): Promise<string> => {
     loading ??= load()
     await loading
-    const now = Math.floor(Date.now() / 1000) + aheadSeconds
+    const now = Math.floor(serviceMs() / 1000)
     if (!current || current.until - now < renewSeconds) {
       const until = now + lifetimeSeconds
       const mine: Session = { header: signIn(account, until), until }
@@ -69,7 +68,7 @@ export function openSession(account: Signer, store?: SessionStore) {
      * time of the refusal by the service's clock, because the clock of a device may be wrong by days.
      */
     forget: async (refused: string, serverMs?: number) => {
-      if (serverMs !== undefined) aheadSeconds = Math.round((serverMs - Date.now()) / 1000)
+      learnServiceTime(serverMs)
       const mine = current
       if (!mine || (await mine.header) !== refused || current !== mine) return
       current = undefined

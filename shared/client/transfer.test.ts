@@ -1,6 +1,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { createWalletClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { exchange } from '#shared/client/exchange'
 import { signIn } from '#shared/client/session'
 import { fromWallet, signTransfer } from '#shared/client/transfer'
 
@@ -17,6 +18,22 @@ test('a transfer that a device with a fast clock signed can be used at once', as
   })
   ahead.mockRestore()
   expect(Number(validAfter)).toBeLessThan(now / 1_000)
+})
+
+test('a transfer that a device with a slow clock signs is valid for an hour by the clock of the service, once an answer had it', async () => {
+  const now = Date.now()
+  const behind = spyOn(Date, 'now').mockReturnValue(now - 2 * 3_600_000)
+  const fetch = async () => Response.json({}, { headers: { date: new Date(now).toUTCString() } })
+  const target = { baseUrl: 'https://service.example', fetch }
+  const terms = { to: verifyingContract, valueMicro: 1n }
+  // A cache answers a public GET with a date of its own.
+  await exchange(target, { method: 'GET', path: '/config', headers: {} })
+  expect(Number((await signTransfer(account, domain, terms)).validBefore)).toBeLessThan(now / 1_000)
+  await exchange(target, { method: 'POST', path: '/quote', headers: {}, body: '{}' })
+  const { validBefore } = await signTransfer(account, domain, terms)
+  behind.mockRestore()
+  await exchange(target, { method: 'POST', path: '/quote', headers: {}, body: '{}' })
+  expect(Math.abs(Number(validBefore) - now / 1_000 - 3_600)).toBeLessThan(5)
 })
 
 test('a browser wallet signs in and signs transfers, with or without an account of its own', async () => {

@@ -1,11 +1,12 @@
 import type { Address, Hex, LocalAccount, WalletClient } from 'viem'
 import { type SignedTransfer, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
+import { serviceMs } from '#shared/client/service-time'
 import type { Signer } from '#shared/client/session'
 
 export type TransferTerms = {
   readonly to: Address
   readonly valueMicro: bigint
-  /** Validity from now on, in seconds. The default is one hour. */
+  /** Validity from now on by the clock of the service, in seconds. The default is one hour. */
   readonly validForSeconds?: number
   /** End of the validity in Unix seconds, which overrides `validForSeconds`. */
   readonly validBefore?: bigint
@@ -40,7 +41,7 @@ export async function signTransfer(
   terms: TransferTerms,
 ): Promise<SignedTransfer> {
   const { validForSeconds = 3_600 } = terms
-  const validBefore = terms.validBefore ?? BigInt(Math.floor(Date.now() / 1000) + validForSeconds)
+  const validBefore = terms.validBefore ?? BigInt(Math.floor(serviceMs() / 1000) + validForSeconds)
   const message = {
     from: account.address,
     to: terms.to,
