@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { listening, newRefId, newWallet, openFixture, verify } from '../test-support'
 import type { Task } from './operation'
+import { operations } from './operation.table'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -97,6 +99,30 @@ describe('an automatic repayment', () => {
     await line(key, 'setAutoRepay', [1_000_000n, true])
     expect(await tried(wallet)).toEqual(failedAs('nothing_due'))
     expect((await fixture.lineOf(wallet)).drawn).toBe(drawnMicro)
+  })
+
+  // guard: a debt is not repaid automatically while a payment of it is on its way
+  test('waits for a payment of the same debt, and takes nothing once that has repaid it', async () => {
+    const { key, wallet } = await borrower()
+    await line(key, 'setAutoRepay', [1_000_000n, true])
+    await comeNear()
+    const context = await fixture.begin()
+    const payload = { refId: newRefId(), wallet, ausd: String(drawnMicro), held: false, paidAt: '1' }
+    const paid: Task = { kind: 'repay', payload }
+    await fixture.command(paid)
+    const rests = (notBefore: SQL) =>
+      fixture.database.run((db) => db.update(operations).set({ notBefore }).where(eq(operations.cause, payload.refId)))
+    await rests(sql`now() + interval '4 minutes'`)
+    await fixture.command(autorepay(wallet))
+    const later = verify((await newWallet(fixture, 0n)).address.toLowerCase() as Hex, true, 1n)
+    await fixture.command(later)
+    await fixture.finish(context, later)
+    expect((await fixture.operationOf(autorepay(wallet))).state).toBe('waiting')
+
+    await rests(sql`now()`)
+    expect((await fixture.finish(context, paid)).state).toBe('settled')
+    expect(await fixture.finish(context, autorepay(wallet))).toMatchObject(failedAs('nothing_due'))
+    expect(await fixture.lineOf(wallet)).toMatchObject({ drawn: 0n, collateral: 1_000_000n })
   })
 
   test('of at most a bound leaves the rest of the debt, and its permission is shown', async () => {

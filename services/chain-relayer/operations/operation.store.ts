@@ -150,6 +150,14 @@ const precedesFreeze = sql`(${operations.kind} in ('credit', 'repay') and exists
   and other.payload ->> 'frozen' = 'true' and ${isOpen({ state: sql`other.state` })}))`
 
 /**
+ * An automatic repayment waits while a payment of its wallet's debt is on its way. It would take the same debt from the
+ * borrower twice, and after the due date make a cycle late that was paid in time.
+ */
+const followsPayment = sql`(${operations.kind} = 'autorepay' and exists (select 1 from ${other}
+  where other.kind = 'repay' and other.wallet = ${operations.wallet}
+  and ${isOpen({ state: sql`other.state` })}))`
+
+/**
  * Assigns waiting operations to a nonce. Returns false if one no longer waits or conflicts with an open decision;
  * the caller then rolls back. For decisions it holds the wallets' locks, so that concurrent ones see each other.
  */
@@ -180,6 +188,8 @@ const assigning = compiledQuery((db) =>
         not(accompaniesVerdict),
         // guard: nothing is given to a wallet while a freeze of it is not final
         not(precedesFreeze),
+        // guard: a debt is not repaid automatically while a payment of it is on its way
+        not(followsPayment),
       ),
     )
     .returning({ id: operations.id }),
@@ -200,7 +210,8 @@ const isWaiting = sql`${operations.state} = 'waiting'`
 /**
  * Returns operations that are due: first those that must precede the end of a hold, then freezes, then the oldest. A
  * revocation waits while the credit or repayment that it revokes is open, and a credit or repayment waits while a freeze
- * of its wallet is open. During a pause it returns only `goesOn` and withdrawn verifications.
+ * of its wallet is open. An automatic repayment waits while a payment of its debt is open. During a pause it returns only
+ * `goesOn` and withdrawn verifications.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
@@ -221,6 +232,8 @@ const due = prepared((db) =>
         not(accompaniesVerdict),
         // guard: nothing is given to a wallet while a freeze of it is not final
         not(precedesFreeze),
+        // guard: a debt is not repaid automatically while a payment of it is on its way
+        not(followsPayment),
         sql`(${inArray(operations.kind, [...goesOn])}
           or (${operations.kind} = 'verify' and ${operations.payload}->>'verified' = 'false')
           or not ${isPaused(pauses)})`,
