@@ -15,4 +15,4 @@ console.log(`Rp ${order.fiat} on the way to the bank`)
 const item = await client.waitFor(order.payoutId, {
   onStatus: ({ status }) => console.log(`cash-out: ${status}`),
 })
-if (item.status === 'returned') console.log(`AUSD returned: ${item.sentence}`)
+if (item.status !== 'paid') console.log(item.sentence) // It says why, and where the AUSD is.

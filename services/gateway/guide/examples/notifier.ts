@@ -11,7 +11,7 @@ const reminders: Record<string, string> = {
 }
 const outcomes: Record<string, string> = {
   repaid: 'Your debt was repaid automatically.',
-  failed: 'Your debt could not be repaid automatically. The app shows what is missing. Tomorrow there is another try.',
+  failed: 'Your debt could not be repaid automatically. The app shows what is missing.',
 }
 
 /** Returns the id and the text of a notification. Undefined for an event of which users are not told. */

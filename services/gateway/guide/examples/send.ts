@@ -7,4 +7,4 @@ const authorization = await signTransfer(account, domain, { to, valueMicro: 500_
 
 const send = okOf(await client.send({ authorization }))
 const item = await client.waitFor(send.sendId)
-console.log(`send: ${item.status}, ${item.txHash}`)
+console.log(`send: ${item.status}, ${item.txHash ?? item.sentence}`)
