@@ -230,7 +230,6 @@ describe('the repayment', () => {
     },
   )
 
-  // guard: an automatic repayment takes no more than the debt
   test('a bound above the debt takes the debt alone', async () => {
     await act('setAutoRepay', ausd('90'))
     await act('repay', ausd('20'))

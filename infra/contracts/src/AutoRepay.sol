@@ -44,7 +44,6 @@ abstract contract AutoRepay is OwnRepayments {
         // guard: an automatic repayment keeps to its bound per cycle
         if (taken >= max) revert AutoRepayLimitReached(max);
         uint256 amount = max - taken;
-        // guard: an automatic repayment takes no more than the debt
         if (amount > line.drawn) amount = line.drawn;
         // guard: an automatic repayment counts in its cycle
         line.autoRepayTaken = uint96(taken + amount);
