@@ -94,8 +94,8 @@ export async function receiveDispute(
   const report = { ...disputeReport(dispute), origin: 'chargeback', currency } as const
   const owner = await matchPayment(tx, { charge: fetched.charge })
   const charges = owner ? await chargesOf(tx, owner) : []
-  const [known] = await findReportsById(tx, [id])
-  const [before] = await findReportsById(tx, [id, ...charges.map((one) => doubtId(id, one))])
+  const before = await findReportsById(tx, [id, ...charges.map((one) => doubtId(id, one))])
+  const known = before.find((one) => one.id === id)
   // guard: a dispute whose charge nobody has named counts for none of several
   const isSure = isNamed || (known !== undefined && isChargeNamed(known) && known.providerPaymentId === charge)
   const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, isLook }

@@ -50,7 +50,17 @@ describe('evidence about a dispute', () => {
     ['is not asked for once the dispute is lost', 'lost', dueAt, undefined, false],
     ['is not asked for once the dispute is won', 'won', dueAt, dueAt, false],
   ] as const)('%s', (_, stage, until, before, isNews) => {
-    const known = before === undefined ? undefined : { evidenceDueAt: before }
+    const known = before === undefined ? [] : [{ evidenceDueAt: before }]
     expect(isEvidenceNews({ stage, dueAt: until }, known)).toBe(isNews)
+  })
+
+  test('is no news again if one of its charges has the date, whichever is read first', () => {
+    const [own, other] = [{ evidenceDueAt: dueAt }, { evidenceDueAt: null }]
+    for (const reports of [
+      [own, other],
+      [other, own],
+    ])
+      expect(isEvidenceNews({ stage: 'evidence_due', dueAt }, reports)).toBe(false)
+    expect(isEvidenceNews({ stage: 'evidence_due', dueAt }, [other, other])).toBe(true)
   })
 })

@@ -40,9 +40,13 @@ export function disputeReport({
 const isWhole = (initialMinor: bigint | null, finalMinor: bigint | null | undefined): boolean =>
   finalMinor === undefined || finalMinor === initialMinor
 
-/** Returns true if evidence is asked for that was not asked for before, or until another time. */
+/**
+ * Returns true if evidence is asked for that was not asked for before, or until another time. Of the reports of a dispute about
+ * one of several charges, a single one has the date.
+ */
 export const isEvidenceNews = (
   { stage, dueAt }: Pick<FetchedDispute, 'stage' | 'dueAt'>,
-  before: Pick<DisputeReport, 'evidenceDueAt'> | undefined,
+  before: readonly Pick<DisputeReport, 'evidenceDueAt'>[],
 ): boolean =>
-  (stage === 'evidence_due' || stage === 'unknown') && (!before || dueAt?.getTime() !== before.evidenceDueAt?.getTime())
+  (stage === 'evidence_due' || stage === 'unknown') &&
+  !before.some(({ evidenceDueAt }) => dueAt?.getTime() === evidenceDueAt?.getTime())
