@@ -76,11 +76,11 @@ async function check(
   }
   const use = useOf(context, transfer, authorization, head)
   if (use === undefined) return // The search is still running.
-  if (use === 'unknown' && kind === 'take') {
-    return context.logThrottled.alarm(`use:${id}`, fields, 'authorization use not found')
+  if (use === 'unknown') {
+    if (kind === 'take') return context.logThrottled.alarm(`use:${id}`, fields, 'authorization use not found')
+    if (!watchedEnough) return // An endpoint may lack the receipt for a while.
   }
-  if (use === 'unknown' && !watchedEnough) return // An endpoint may lack the receipt for a while.
-  if (use === 'unknown' || use === 'cancelled' || use === 'used_elsewhere') {
+  if (typeof use === 'string') {
     if (!(await database.run((db) => endWatch(db, id)))) return
     // The nonce of a send is its wallet's own affair.
     if (kind === 'take' && use === 'used_elsewhere') log.alarm(fields, 'authorization of a failed take used elsewhere')
