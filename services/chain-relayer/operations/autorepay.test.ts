@@ -1,20 +1,25 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
+import { encodeFunctionData, type Hex, maxUint256, toFunctionSelector } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { listening, newRefId, newWallet, openFixture, verify } from '../test-support'
-import type { Task } from './operation'
+import { transactions } from '../lanes/lane.store'
+import { relayOnce } from '../relay-loop'
+import { listening, newRefId, newWallet, openFixture, until, verify } from '../test-support'
+import { orderOf, type Task } from './operation'
 import { operations } from './operation.table'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
 const { chain, contracts } = fixture
 
 /** AUSD (10⁻⁶) that a borrower draws; the wallet has none besides. */
 const drawnMicro = 400_000n
 
-const line = (key: Hex, functionName: 'draw' | 'setAutoRepay', args: readonly unknown[]) =>
+const line = (key: Hex, functionName: 'draw' | 'repay' | 'setAutoRepay', args: readonly unknown[]) =>
   fixture.submit(key, contracts.creditLine, encodeFunctionData({ abi: creditLineAbi, functionName, args } as never))
 const approve = (key: Hex, micro: bigint) =>
   fixture.submit(
@@ -43,15 +48,16 @@ async function comeNear() {
   await chain.mine({ blocks: 3 })
 }
 
-const autorepay = (wallet: Hex, day = 0): Task & { kind: 'autorepay' } => ({
+const autorepay = (wallet: Hex, day = 0, cycle = 1): Task & { kind: 'autorepay' } => ({
   kind: 'autorepay',
-  payload: { wallet, cycle: 1, day },
+  payload: { wallet, cycle, day },
 })
 
-async function tried(wallet: Hex, day = 0) {
+async function tried(wallet: Hex, day = 0, cycle = 1) {
   const context = listening(await fixture.begin())
-  await fixture.command(autorepay(wallet, day))
-  const { state, reason } = await fixture.finish(context, autorepay(wallet, day))
+  const task = autorepay(wallet, day, cycle)
+  await fixture.command(task)
+  const { state, reason } = await fixture.finish(context, task)
   expect(context.raised).toEqual([])
   return { state, reason }
 }
@@ -123,6 +129,66 @@ describe('an automatic repayment', () => {
     expect((await fixture.finish(context, paid)).state).toBe('settled')
     expect(await fixture.finish(context, autorepay(wallet))).toMatchObject(failedAs('nothing_due'))
     expect(await fixture.lineOf(wallet)).toMatchObject({ drawn: 0n, collateral: 1_000_000n })
+  })
+
+  test('is not refused by a state of the chain that is older than its order', async () => {
+    const { key, wallet } = await borrower()
+    await comeNear()
+    const context = await fixture.begin()
+    await fixture.command(autorepay(wallet))
+    const { timestamp } = await chain.getBlock()
+    const set = (fields: object) =>
+      fixture.database.run((db) =>
+        db
+          .update(operations)
+          .set(fields)
+          .where(eq(operations.cause, `${wallet}:1:0`)),
+      )
+    await set({ createdAt: sql`to_timestamp(${Number(timestamp) + 60})` })
+    const rested = async () => (await fixture.operationOf(autorepay(wallet))).notBefore
+    const ordered = await rested()
+    await until(async () => {
+      await relayOnce(context)
+      return (await rested()) > ordered
+    }, 'the first examination')
+    expect((await fixture.operationOf(autorepay(wallet))).state).toBe('waiting')
+    await line(key, 'setAutoRepay', [1_000_000n, true])
+    await set({ notBefore: sql`now()` })
+    expect(await fixture.finish(context, autorepay(wallet))).toMatchObject(settled)
+  })
+
+  // guard: a try to repay a cycle takes nothing for a later one
+  test('of an earlier cycle takes nothing from a later one', async () => {
+    const { key, wallet } = await borrower()
+    await approve(key, maxUint256)
+    await line(key, 'repay', [drawnMicro])
+    await line(key, 'draw', [drawnMicro, wallet])
+    await line(key, 'setAutoRepay', [1_000_000n, true])
+    await comeNear()
+    expect(await tried(wallet, 5)).toEqual(failedAs('nothing_due'))
+    expect((await fixture.lineOf(wallet)).drawn).toBe(drawnMicro)
+    expect(await tried(wallet, 0, 2)).toEqual(settled)
+  })
+
+  test('that reverts although it was examined is sent once more, and then fails until the next day', async () => {
+    const { key, wallet } = await borrower()
+    await line(key, 'setAutoRepay', [1_000_000n, false])
+    await comeNear()
+    const selector = toFunctionSelector('autoRepay(address)')
+    fixture.endpoint.intercept = (method, _, [call]) =>
+      method === 'eth_call' && (call as { data?: string }).data?.startsWith(selector)
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
+        : undefined
+    expect(await tried(wallet)).toEqual(failedAs('reverted'))
+    const sent = await fixture.database.read((db) =>
+      db
+        .select()
+        .from(transactions)
+        .where(sql`${transactions.operationIds} ? ${orderOf(autorepay(wallet)).id}`),
+    )
+    expect(sent).toHaveLength(2)
+    fixture.endpoint.intercept = undefined
+    expect(await tried(wallet, 1)).toEqual(failedAs('allowance_too_low'))
   })
 
   test('of at most a bound leaves the rest of the debt, and its permission is shown', async () => {

@@ -24,7 +24,7 @@ import {
 } from '../lanes/lane.store'
 import { bookTransaction } from '../ledger/book'
 import type { Concluded } from '../ledger/position'
-import { isUpToWallet } from '../operations/operation'
+import { isUpToWallet, type OperationKind } from '../operations/operation'
 import { findOperations, moveOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { fail, settleAll } from '../operations/order'
@@ -316,6 +316,12 @@ function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome 
   return receipt.status === 'success' ? 'ok' : 'reverted'
 }
 
+/**
+ * Returns how often an operation is repeated that its final transaction did not execute. A wallet that moves its AUSD away
+ * between examination and inclusion makes each automatic repayment revert at our cost, and the next try comes soon.
+ */
+const repeatsMax = (kind: OperationKind): number => (kind === 'autorepay' ? 1 : doubtsMax)
+
 type Final = { outcome: TransactionOutcome; oneTry: boolean }
 
 /**
@@ -324,7 +330,7 @@ type Final = { outcome: TransactionOutcome; oneTry: boolean }
  */
 async function endUndone(tx: Tx, operation: Operation, { outcome, oneTry }: Final): Promise<Ending> {
   const tries = operation.tries + 1
-  const hopeless = oneTry ? outcome === 'reverted' : tries > doubtsMax
+  const hopeless = oneTry ? outcome === 'reverted' : tries > repeatsMax(operation.kind)
   if (hopeless) {
     await fail(tx, operation, 'reverted')
     return 'failed'

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { ageMs, toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
@@ -6,6 +7,7 @@ import { isAuthorizationUsed } from '../chain/authorization'
 import type { ChainSnapshot } from '../chain/chain-snapshot'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import { multicall3 } from '../chain/multicall'
+import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, spendsOfCall } from '../keys/policy'
@@ -63,6 +65,11 @@ export async function preflight(context: Context, operation: Operation, terms: R
     await lookUp(context, operation)
     return undefined
   }
+  // guard: a try to repay a cycle takes nothing for a later one
+  if (operation.kind === 'autorepay' && (await isClosed(context, operation.payload))) {
+    await giveUp(context, operation, 'nothing_due', false)
+    return undefined
+  }
   if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
   if (operation.kind === 'giveback') {
     const owed = await checkOwed(context, operation.payload)
@@ -110,6 +117,12 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
   return heldWei >= settings.dripBelowWei
 }
 
+/** Returns true if a later cycle of the wallet is open, as after an order that waited for long. */
+async function isClosed(context: Context, { wallet, cycle }: PayloadOf<'autorepay'>): Promise<boolean> {
+  const { cycle: open } = await context.account(wallet as Hex)
+  return open !== null && open.number > cycle
+}
+
 /** Returns true if the hold ends later than `until`, its end at the time of the order. */
 async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
   const { number: blockNumber } = await node.finalizedHead()
@@ -149,6 +162,7 @@ async function foresee(
     const newest = await context.node.call(request, 'latest')
     if (!('reverted' in newest)) return 'send'
     const head = await context.node.finalizedHead()
+    if (operation.kind === 'autorepay' && isOlder(head, operation)) return 'unsettled'
     const settled = await context.node.call(request, head.number)
     const { treasury, contracts, keys } = context
     const ours = [treasury.address, contracts.creditLine, contracts.ausd, multicall3]
@@ -162,6 +176,13 @@ async function foresee(
     return foreign ? 'unsettled' : 'send'
   }
 }
+
+/**
+ * Returns true if a block is older than an order. The service that ordered may have seen a newer state than the endpoint,
+ * such as a permission or the first second in which it counts.
+ */
+const isOlder = ({ timestamp }: Head, { createdAt }: Operation): boolean =>
+  timestamp < BigInt(toUnixSeconds(createdAt.getTime()))
 
 /** Returns true if the endpoint lags behind the payment and cannot see its hold. */
 async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
