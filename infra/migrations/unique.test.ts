@@ -117,7 +117,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'gateway.auto_repayments_wallet_cycle_day_pk',
       'auto_repayments',
       'wallet, cycle, day',
-      'a debt is repaid automatically at most once a day',
+      'a try to repay a debt automatically is ordered once',
     ],
     ['pricing.quotes_taken_pkey', 'quotes_taken', 'id', 'a quote has one taker'],
     ['payments.payments_pkey', 'payments', 'id', 'one promise of an id'],

@@ -20,13 +20,16 @@ export const CreditDue = event(
     kind: Type.Enum([...reminderKinds]),
     dueAt: UnixSeconds,
     defaultsAt: UnixSeconds,
-    /** Set if the debt will be repaid automatically: the most (10⁻⁶ AUSD) that is still taken, and its source. */
+    /**
+     * Set if the debt will be repaid automatically, and the source has enough by now: the most (10⁻⁶ AUSD) that is still
+     * taken, and its source.
+     */
     autoRepay: Type.Optional(Type.Object({ max: Amount, source: Type.Enum([...autoRepaySources]) })),
     occurredAt: Timestamp,
   }),
 )
 
-/** Reasons for which an automatic repayment failed. Each day until the default there is another try. */
+/** Reasons for which an automatic repayment failed. Until the default there is another try, at the latest a day later. */
 export const autoRepayFailures = [
   'balance_too_low',
   'allowance_too_low',
@@ -36,7 +39,7 @@ export const autoRepayFailures = [
 ] as const
 export type AutoRepayFailure = (typeof autoRepayFailures)[number]
 
-/** Announces the outcome of a day's try to repay a debt automatically. `txHash` and `reason` belong to the two outcomes. */
+/** Announces the outcome of a try to repay a debt automatically. `repaid` may leave a part, if the bound is less. `txHash` and `reason` belong to the two outcomes. */
 export const CreditAutorepay = event(
   'credit.autorepay',
   'gateway',

@@ -107,7 +107,7 @@ export const ReturnOrdered = command(
 
 /**
  * Orders the automatic repayment of a debt from the borrower's own AUSD or collateral, as the borrower allowed on the
- * chain. The contract decides how much. `day` counts the days from the first one on which the contract allows it.
+ * chain. The contract decides how much. `day` is the number of the try in its cycle.
  */
 export const AutorepayOrdered = command(
   'relay.autorepay',

@@ -113,7 +113,7 @@ describe('a debt that its borrower lets be repaid automatically', () => {
       const me = await person.until('no debt', (seen) => seen.drawn === '0' && seen)
       expect(me.autoRepay).toMatchObject({ taken: '0', startsAt: null })
       await waitUntil('the notification', () =>
-        notifier.linesOf(person.wallet).some((line) => line.endsWith('Your debt was repaid automatically.')),
+        notifier.linesOf(person.wallet).some((line) => line.includes('AUSD has repaid your debt automatically')),
       )
       expect((await servesTruth(stack, person.wallet)).history.cycles).toMatchObject([{ outcome: 'Qualified' }])
     }

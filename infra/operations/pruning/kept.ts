@@ -135,7 +135,7 @@ export const entries: readonly KeptEntry[] = [
   {
     names: ['gateway.auto_repayments'],
     growsWith: 'users',
-    why: 'An automatic repayment is tried once per cycle and day, and a cycle may stay open for years.',
+    why: 'Each try of an automatic repayment is ordered once in its cycle, which may stay open for years.',
   },
   {
     names: ['gateway.identity_links'],

@@ -8,7 +8,7 @@ import { schema } from '../schema.store'
 /** `needless`: when the contract was asked, nothing was owed or allowed any more. */
 const outcomes = ['repaid', 'failed', 'needless'] as const
 
-/** Tries to repay a debt automatically, at most one for each day of a cycle; rows are kept permanently. */
+/** Tries to repay a debt automatically, numbered in each cycle by `day`; rows are kept permanently. */
 export const autoRepayments = schema.table(
   'auto_repayments',
   {

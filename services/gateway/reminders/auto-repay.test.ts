@@ -15,6 +15,7 @@ const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
 const debt = { dueAt, defaultsAt: dueAt + 2 * day }
 const startsAt = dueAt - day
 const again = dueAt - 7_200
+const last = dueAt - 900
 const allowed = { leftMicro: 5n, source: 'wallet', startsAt } as const
 
 describe('the permission to repay a debt automatically', () => {
@@ -37,30 +38,40 @@ describe('the decision about an automatic repayment', () => {
     ['waits until a day before the due date', startsAt - 1, null, startsAt],
     ['tries a day before the due date', startsAt, 0, again],
     ['names the same try until the next', again - 1, 0, again],
-    ['tries again in time, two hours before the due date', again, 1, again + day],
-    ['names the same try at the due date', dueAt, 1, again + day],
-    ['tries again a day later', again + day + 5, 2, again + 2 * day],
-    ['tries in time before the default', again + 2 * day, 3, again + 3 * day],
-    ['tries on the last second in which a payment prevents the default', debt.defaultsAt, 3, again + 3 * day],
+    ['tries again in time, two hours before the due date', again, 1, last],
+    ['tries once more in time, for a borrower who heard of the second', last, 2, again + day],
+    ['names the same try at the due date', dueAt, 2, again + day],
+    ['tries again a day later', again + day + 5, 3, again + 2 * day],
+    ['tries in time before the default', again + 2 * day, 4, again + 3 * day],
+    ['tries on the last second in which a payment prevents the default', debt.defaultsAt, 4, again + 3 * day],
     ['ends with the default', debt.defaultsAt + 1, null, null],
   ])('%s', (_, now, tried, lookAt) => {
     expect(decideAutoRepay(debt, allowed, now)).toEqual({ day: tried, lookAt })
   })
 
-  test('tries a debt of a short term again at half of the time that is left', () => {
-    const short = { ...allowed, startsAt: dueAt - 30 }
-    const decided = [dueAt - 30, dueAt - 15, dueAt].map((now) => decideAutoRepay(debt, short, now))
+  test('tries a debt of a short term again at half and at a quarter of the time that is left', () => {
+    const short = { ...allowed, startsAt: dueAt - 32 }
+    const decided = [dueAt - 32, dueAt - 16, dueAt - 8, dueAt].map((now) => decideAutoRepay(debt, short, now))
     expect(decided).toEqual([
-      { day: 0, lookAt: dueAt - 15 },
-      { day: 1, lookAt: dueAt - 15 + day },
-      { day: 1, lookAt: dueAt - 15 + day },
+      { day: 0, lookAt: dueAt - 16 },
+      { day: 1, lookAt: dueAt - 8 },
+      { day: 2, lookAt: dueAt - 16 + day },
+      { day: 2, lookAt: dueAt - 16 + day },
     ])
   })
 
-  test('looks at a debt without a permission every hour of its last day, since it may be given then', () => {
+  test('looks at a debt without a permission at least every hour, since it may be given then', () => {
     expect(decideAutoRepay(debt, null, startsAt - 1)).toEqual({ day: null, lookAt: startsAt })
     expect(decideAutoRepay(debt, null, startsAt)).toEqual({ day: null, lookAt: startsAt + 3_600 })
     expect(decideAutoRepay(debt, null, debt.defaultsAt + 1)).toEqual({ day: null, lookAt: null })
+  })
+
+  test.each([
+    ['the due date', dueAt],
+    ['the default', debt.defaultsAt],
+  ])('looks more often shortly before %s, so that a permission given in the last hour is used in time', (_, end) => {
+    const looks = [3_600, 1_800, 200, 90].map((before) => decideAutoRepay(debt, null, end - before).lookAt)
+    expect(looks).toEqual([end - 1_800, end - 900, end - 100, end - 30])
   })
 })
 
@@ -101,7 +112,7 @@ const triesOf = (wallet: `0x${string}`) =>
   backbone.database.read((db) => db.select().from(autoRepayments).where(eq(autoRepayments.wallet, wallet)))
 
 describe('a try to repay a debt automatically', () => {
-  // guard: a debt is repaid automatically at most once a day
+  // guard: a try to repay a debt automatically is ordered once
   test('is ordered once, by any number of instances at once', async () => {
     const wallet = walletOf()
     const one = { wallet, cycle: 3, day: 0 }

@@ -32,19 +32,35 @@ export function permissionOf({ autoRepay }: Pick<Account, 'autoRepay'>): Permiss
   return { leftMicro, source, startsAt: Number(startsAt) }
 }
 
-const daySeconds = 86_400
-/** Interval in seconds in which a debt in its last day is looked at: the borrower may allow the repayment at any time. */
-const permissionSeconds = 3_600
-/** Time in seconds before the due date, and before the default, at which a try can still be in time. */
-const spareSeconds = 7_200
+/**
+ * Returns true if a try would find enough in the source, as far as the account shows it: it does not show the allowance
+ * of the credit line.
+ */
+export function isCovered(
+  { drawn, balance, collateral }: Pick<Account, 'drawn' | 'balance' | 'collateral'>,
+  { leftMicro, source }: Permission,
+): boolean {
+  const drawnMicro = BigInt(drawn)
+  const neededMicro = drawnMicro < leftMicro ? drawnMicro : leftMicro
+  return BigInt(source === 'wallet' ? balance.ausd : collateral.value) >= neededMicro
+}
 
-/** Decision about a debt: the try that is due, which are numbered by days, and the next time to look, in unix seconds. */
+const daySeconds = 86_400
+/**
+ * Bounds in seconds of the interval in which a debt in its last day is looked at. The borrower may allow the repayment at
+ * any time, and it is in time until the due date.
+ */
+const [lookMin, lookMax] = [60, 3_600]
+/** Times in seconds before the due date of the second and the third try. The daily ones that follow continue the second. */
+const [secondBefore, thirdBefore] = [7_200, 900]
+
+/** Decision about a debt: the number of the try that is due, and the next time to look, in unix seconds. */
 type Decision = { readonly day: number | null; readonly lookAt: number | null }
 
 /**
  * Decides whether a try to repay a debt is due. The first is due a day before the due date, so that a borrower who lacks
- * AUSD hears of it in time; the second two hours before it, for a borrower who has added AUSD since; then one each day
- * until the default.
+ * AUSD hears of it in time; the second two hours before it, for a borrower who has added AUSD since; the third a quarter of
+ * an hour before it, for one who heard of the second; then one each day until the default.
  */
 export function decideAutoRepay(
   { dueAt, defaultsAt }: { readonly dueAt: number; readonly defaultsAt: number },
@@ -54,15 +70,23 @@ export function decideAutoRepay(
   if (now > defaultsAt) return { day: null, lookAt: null }
   const from = permission?.startsAt ?? dueAt - daySeconds
   if (now < from) return { day: null, lookAt: from }
-  if (!permission) return { day: null, lookAt: now + permissionSeconds }
-  const second = dueAt - Math.min(spareSeconds, Math.floor((dueAt - from) / 2))
-  const day = now < second ? 0 : 1 + Math.floor((now - second) / daySeconds)
-  return { day, lookAt: second + day * daySeconds }
+  if (!permission) {
+    const leftSeconds = (now < dueAt ? dueAt : defaultsAt) - now
+    return { day: null, lookAt: now + clamp(Math.floor(leftSeconds / 2), lookMin, lookMax) }
+  }
+  const second = dueAt - Math.min(secondBefore, Math.floor((dueAt - from) / 2))
+  const third = dueAt - Math.min(thirdBefore, Math.floor((dueAt - from) / 4))
+  if (now < second) return { day: 0, lookAt: second }
+  if (now < third) return { day: 1, lookAt: third }
+  const days = Math.floor((now - second) / daySeconds)
+  return { day: 2 + days, lookAt: second + (1 + days) * daySeconds }
 }
+
+const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))
 
 /** Orders a try, once. Returns false if any instance ordered it before. */
 export async function orderTry(tx: Tx, one: Try): Promise<boolean> {
-  // guard: a debt is repaid automatically at most once a day
+  // guard: a try to repay a debt automatically is ordered once
   if (!(await insertTry(tx, one))) return false
   await announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
   return true

@@ -37,6 +37,7 @@ const chain = {
   paused: false,
   lags: false,
   autoRepay: null as AutoRepay,
+  drawn: account.drawn,
 }
 /** Wallets on the first page for which the chain cannot be read. */
 let failing: readonly `0x${string}`[]
@@ -70,6 +71,7 @@ beforeAll(async () => {
               : null,
             paused: chain.paused,
             autoRepay: chain.autoRepay,
+            drawn: chain.drawn,
             blockTime: String(chain.now),
           },
         }
@@ -106,6 +108,7 @@ beforeEach(async () => {
     paused: false,
     lags: false,
     autoRepay: null,
+    drawn: account.drawn,
   })
   await openUsers(backbone.database).setCountry(wallet, 'MY')
 })
@@ -249,7 +252,7 @@ describe('the automatic repayment of a debt', () => {
   const tries = async () =>
     (await announced(AutorepayOrdered.subject)).map(({ cycle, day: number }) => `${cycle} ${number}`)
 
-  test('is ordered once a day from a day before the due date, by two instances with restarts in between', async () => {
+  test('is ordered in time and once a day from a day before the due date, by two instances with restarts in between', async () => {
     chain.autoRepay = allowed
     let both = [instance(), instance()]
     for (const now of hours(dueAt - 4 * day, dueAt + 3 * day)) {
@@ -258,7 +261,29 @@ describe('the automatic repayment of a debt', () => {
       expect(await Promise.all(both.map((round) => round()))).toEqual([true, true])
       if (now < dueAt - day) expect(await tries()).toEqual([])
     }
-    expect(await tries()).toEqual(['1 0', '1 1', '1 2'])
+    expect(await tries()).toEqual(['1 0', '1 1', '1 2', '1 3'])
+  })
+
+  test.each([
+    ['the wallet lacks AUSD', 'wallet', '500'],
+    ['the collateral is too little', 'collateral', '10000001'],
+  ] as const)('is not named by a reminder while %s', async (_, source, left) => {
+    chain.autoRepay = { ...allowed, source, maxPerCycle: left }
+    chain.drawn = '20000000'
+    await rounds(instance(), [dueAt - 3 * day])
+    const [reminder] = await announced(CreditDue.subject)
+    expect(reminder).toMatchObject({ kind: 'three_days_before' })
+    expect(reminder).not.toHaveProperty('autoRepay')
+  })
+
+  test('is not named by the reminder that its tries have ended', async () => {
+    chain.autoRepay = { ...allowed, source: 'collateral' }
+    await rounds(instance(), hours(dueAt, dueAt + 2 * day))
+    expect(await announced(CreditDue.subject)).toMatchObject([
+      { kind: 'due', autoRepay: { max: '500' } },
+      { kind: 'grace_ends' },
+    ])
+    expect((await announced(CreditDue.subject))[1]).not.toHaveProperty('autoRepay')
   })
 
   test('is named by the reminders before it', async () => {
@@ -267,6 +292,15 @@ describe('the automatic repayment of a debt', () => {
     expect(await announced(CreditDue.subject)).toMatchObject([
       { kind: 'three_days_before', autoRepay: { max: '380', source: 'collateral' } },
     ])
+  })
+
+  test('that is allowed in the last hour is ordered before the due date', async () => {
+    const round = instance()
+    await rounds(round, [dueAt - day, dueAt - 2_700])
+    chain.autoRepay = allowed
+    const minutes = Array.from({ length: 44 }, (_, at) => dueAt - 2_640 + at * 60)
+    await rounds(round, minutes)
+    expect(await tries()).not.toEqual([])
   })
 
   test('that is allowed in the last day follows within an hour', async () => {

@@ -10,7 +10,7 @@ import { IndexerDue } from '#shared/messages/indexer'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { decideAutoRepay, orderTry, permissionOf } from './auto-repay'
+import { decideAutoRepay, isCovered, orderTry, permissionOf } from './auto-repay'
 import { isTried, type Try } from './auto-repay.store'
 import { aheadSeconds, behindSeconds, decideReminder, restoredSeconds, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
@@ -131,6 +131,8 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
   const { send: kind, lookAt } = decideReminder(debt, Number(blockTime), sent, zones)
   if (kind) {
     const { dueAt, defaultsAt } = open
+    // A reminder promises no repayment that would fail, and none after the last try.
+    const isPromised = permission && Number(blockTime) < debt.defaultsAt && isCovered(account.ok, permission)
     const isNew = await database.transaction(async (tx) => {
       if (!(await insertReminder(tx, { wallet, cycle, kind }))) return false
       await announce(tx, outbox, CreditDue, messageIdFor(CreditDue, `${wallet}:${cycle}:${kind}`), {
@@ -139,7 +141,7 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
         kind,
         dueAt,
         defaultsAt,
-        ...(permission && { autoRepay: { max: String(permission.leftMicro), source: permission.source } }),
+        ...(isPromised && { autoRepay: { max: String(permission.leftMicro), source: permission.source } }),
         occurredAt: new Date(context.clock()).toISOString(),
       })
       return true

@@ -10,7 +10,8 @@ const reminders: Record<string, string> = {
   grace_ends: 'Your grace period has ended. Repay now, before your debt is marked as defaulted.',
 }
 const outcomes: Record<string, string> = {
-  repaid: 'Your debt was repaid automatically.',
+  repaid:
+    'AUSD has repaid your debt automatically, up to the most that you allowed. The app shows whether you still owe any.',
   failed: 'Your debt could not be repaid automatically. The app shows what is missing.',
 }
 
