@@ -53,6 +53,8 @@ const daySeconds = 86_400
 const [lookMin, lookMax] = [60, 3_600]
 /** Times in seconds before the due date of the second and the third try. The daily ones that follow continue the second. */
 const [secondBefore, thirdBefore] = [7_200, 900]
+/** Number of the last try before the due date, which is the third. */
+export const lastInTime = 2
 
 /** Decision about a debt: the number of the try that is due, and the next time to look, in unix seconds. */
 type Decision = { readonly day: number | null; readonly lookAt: number | null }
@@ -79,7 +81,7 @@ export function decideAutoRepay(
   if (now < second) return { day: 0, lookAt: second }
   if (now < third) return { day: 1, lookAt: third }
   const days = Math.floor((now - second) / daySeconds)
-  return { day: 2 + days, lookAt: second + (1 + days) * daySeconds }
+  return { day: lastInTime + days, lookAt: second + (1 + days) * daySeconds }
 }
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))

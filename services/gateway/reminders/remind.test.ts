@@ -8,12 +8,13 @@ import { openLog } from '#platform/log'
 import { ChainAccount, ChainTerms } from '#shared/messages/chain'
 import { CreditDue } from '#shared/messages/credit'
 import { IndexerDue } from '#shared/messages/indexer'
+import { PaymentsActivity } from '#shared/messages/payments'
 import { AutorepayOrdered } from '#shared/messages/relay'
 import { refuse } from '#shared/refusals'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { account, chainTerms } from '../test-support/bodies'
+import { account, chainTerms, entryAt } from '../test-support/bodies'
 import { answerAs, type Dependencies, startBackbone } from '../test-support/dependencies'
 import { openUsers } from '../users/user.store'
 import { openMemory, remindOnce, startReminding } from './remind'
@@ -39,6 +40,8 @@ const chain = {
   autoRepay: null as AutoRepay,
   drawn: account.drawn,
 }
+/** Status of a settlement that payments reports, `none`, or `unknown` while payments does not answer. */
+let settlement: 'none' | 'unknown' | 'awaiting_payment' | 'paid' | 'review'
 /** Wallets on the first page for which the chain cannot be read. */
 let failing: readonly `0x${string}`[]
 let wallet: `0x${string}`
@@ -77,6 +80,14 @@ beforeAll(async () => {
         }
       }),
     ]),
+    await answerAs(backbone, 'payments', [
+      handler(PaymentsActivity, async () => {
+        if (settlement === 'unknown') return refuse('provider_unavailable')
+        if (settlement === 'none') return { ok: { items: [], inFlight: [] } }
+        const open = { kind: 'settlement', status: settlement, inFlight: true } as const
+        return { ok: { items: [], inFlight: [{ ...entryAt(1, 'pay_1'), ...open }] } }
+      }),
+    ]),
     await answerAs(backbone, 'indexer-reader', [
       handler(IndexerDue, async ({ sinceSeconds, after }) => {
         if (chain.lags) return refuse('indexer_lags')
@@ -98,6 +109,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   failing = []
+  settlement = 'none'
   wallets += 1
   wallet = `0x${wallets.toString(16).padStart(40, '0')}`
   Object.assign(chain, {
@@ -308,6 +320,35 @@ describe('the automatic repayment of a debt', () => {
     await rounds(round, [dueAt - day, dueAt - 5 * 3_600])
     chain.autoRepay = allowed
     await rounds(round, [dueAt - 4 * 3_600])
+    expect(await tries()).toEqual(['1 0'])
+  })
+
+  // guard: a debt that its borrower is paying is not repaid automatically as well
+  test('waits for a settlement that is paid and not on the chain yet, also after the due date', async () => {
+    const round = instance()
+    chain.autoRepay = allowed
+    settlement = 'paid'
+    await rounds(round, [dueAt - day, dueAt - 7_200, dueAt - 900, dueAt + 60])
+    expect(await tries()).toEqual([])
+    settlement = 'none'
+    await rounds(round, [dueAt + 120])
+    expect(await tries()).toEqual(['1 2'])
+  })
+
+  test('waits for a borrower who is at a checkout, but for the last try in time', async () => {
+    const round = instance()
+    chain.autoRepay = allowed
+    settlement = 'awaiting_payment'
+    await rounds(round, [dueAt - day, dueAt - 7_200, dueAt - 901])
+    expect(await tries()).toEqual([])
+    await rounds(round, [dueAt - 900, dueAt + day])
+    expect(await tries()).toEqual(['1 2'])
+  })
+
+  test.each(['unknown', 'review'] as const)('is ordered while the state of a settlement is %s', async (state) => {
+    chain.autoRepay = allowed
+    settlement = state
+    await rounds(instance(), [dueAt - day])
     expect(await tries()).toEqual(['1 0'])
   })
 

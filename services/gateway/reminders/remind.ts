@@ -7,10 +7,11 @@ import { messageIdFor } from '#shared/ids'
 import { ChainAccount, ChainTerms } from '#shared/messages/chain'
 import { CreditDue, reminderKinds } from '#shared/messages/credit'
 import { IndexerDue } from '#shared/messages/indexer'
+import { PaymentsActivity } from '#shared/messages/payments'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { decideAutoRepay, isCovered, orderTry, permissionOf } from './auto-repay'
+import { decideAutoRepay, isCovered, lastInTime, orderTry, permissionOf } from './auto-repay'
 import { isTried, type Try } from './auto-repay.store'
 import { aheadSeconds, behindSeconds, decideReminder, restoredSeconds, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
@@ -153,7 +154,7 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
     }
   }
   const repay = decideAutoRepay(debt, permission, Number(blockTime))
-  if (repay.day !== null) await repayOnce(context, { wallet, cycle, day: repay.day })
+  if (repay.day !== null && !(await repayOnce(context, { wallet, cycle, day: repay.day }))) return
   // The result is remembered only for the chain's due date, because the reader may not have a later one yet.
   if (open.dueAt === due.dueAt) looks.set(keyOf(due), earlier(lookAt, repay.lookAt))
 }
@@ -161,9 +162,30 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
 const earlier = (...times: readonly (number | null)[]) =>
   Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY))
 
-async function repayOnce({ database, log, poke }: Reminding, one: Try): Promise<void> {
-  if (await database.read((db) => isTried(db, one))) return
-  if (!(await database.transaction((tx) => orderTry(tx, one)))) return
+/** Orders a try, once. Returns false if it waits for a payment of the borrower. */
+async function repayOnce(context: Reminding, one: Try): Promise<boolean> {
+  const { database, log, poke } = context
+  if (await database.read((db) => isTried(db, one))) return true
+  // guard: a debt that its borrower is paying is not repaid automatically as well
+  if (await isBeingPaid(context, one)) return false
+  if (!(await database.transaction((tx) => orderTry(tx, one)))) return true
   log.info(one, 'automatic repayment ordered')
   poke()
+  return true
+}
+
+/**
+ * Returns true if a settlement of the wallet is paid and not on the chain yet, or its checkout is open. An open checkout
+ * does not stop the last try in time, because it may never be paid. What both repay becomes collateral, so that a
+ * repayment does not depend on an answer of payments.
+ */
+async function isBeingPaid({ ask, log }: Reminding, { wallet, day }: Try): Promise<boolean> {
+  const answer = await ask(PaymentsActivity, { wallet, limit: 1 }).catch((err) => {
+    log.warn({ err, wallet }, 'settlements not read before an automatic repayment')
+    return undefined
+  })
+  if (!answer || 'refused' in answer) return false
+  const settlements = answer.ok.inFlight.filter(({ kind }) => kind === 'settlement')
+  const awaited = day === lastInTime ? ['paid'] : ['paid', 'awaiting_payment']
+  return settlements.some(({ status }) => awaited.includes(status))
 }
