@@ -491,7 +491,7 @@ withBrowser('in each language and theme, no section is cut off or has an accessi
 })
 
 withBrowser('the page threw no error and kept its content security policy', () => {
-  // Browsers log each lost response, and the refusal.
-  const others = browser.complaints.filter((words) => !/ERR_FAILED|status of 422/.test(words))
+  // Browsers log each lost response, the refusal, and what a service answers on a machine that is too busy.
+  const others = browser.complaints.filter((words) => !/ERR_FAILED|status of (422|503)/.test(words))
   expect(others).toEqual([])
 })
