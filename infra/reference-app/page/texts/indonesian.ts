@@ -280,9 +280,9 @@ export const indonesian: Texts = {
     InsufficientCollateral: 'Jaminan Anda tidak cukup untuk jumlah ini.',
     InsufficientLiquidity: 'Dana pinjaman saat ini tidak cukup. Coba jumlah yang lebih kecil, atau coba lagi nanti.',
     NothingOwed: 'Tidak ada pinjaman yang harus dibayar.',
-    AutoRepayNotAllowed: 'Pembayaran otomatis tidak aktif.',
-    AutoRepayTooEarly: 'Pinjaman ini belum dapat dibayar secara otomatis.',
-    AutoRepayLimitReached: 'Batas pembayaran otomatis Anda untuk pinjaman ini sudah habis terpakai.',
+    AutoRepayNotAllowed: 'Pelunasan otomatis tidak aktif.',
+    AutoRepayTooEarly: 'Pinjaman ini belum dapat dilunasi secara otomatis.',
+    AutoRepayLimitReached: 'Batas pelunasan otomatis Anda untuk pinjaman ini sudah habis terpakai.',
   },
   orderOpen: 'Permintaan sebelumnya belum dijawab. Muat ulang halaman untuk melanjutkannya.',
 
