@@ -128,6 +128,8 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       const args = [account.address, nonce, signature] as const
       return write(stack.chain.ausd, ausdAbi, 'cancelAuthorization', args)
     },
+    /** Lets the credit line take AUSD of the wallet, in place of what it was let before. */
+    approve,
     /** Repays from the wallet. A larger allowance, by which a debt is repaid automatically, stays. */
     repay: async (micro: bigint) => {
       if ((await allowance()) < micro) await approve(micro)

@@ -310,6 +310,23 @@ withBrowser(
   },
 )
 
+withBrowser(
+  'an automatic repayment whose approval another app has replaced is shown as such, and renewed',
+  async () => {
+    const { approve } = personOf(stack.info, await keyOfPage())
+    await approve(1_000_000n)
+    await see(/^The credit line may no longer take about RM\s\d+\.\d+ \(3\.00\sAUSD\) from your wallet\./)
+    await go('repay')
+    await press(t.autoRepayChange)
+    await allowAutoRepay('wallet', '3')
+    await press(t.autoRepayConfirm)
+    await see(t.autoRepayDone)
+    expect(await allowanceOf(stack, privateKeyToAddress(await keyOfPage()))).toBe(maxUint256)
+    await waitUntil('no warning', async () => (await page.getByText(/may no longer take/).count()) === 0)
+    await go('account')
+  },
+)
+
 withBrowser('an automatic repayment is changed to the collateral, and ended', async () => {
   await shown(page.getByRole('link', { name: t.autoRepayChange })).click()
   await press(t.autoRepayChange)

@@ -22,6 +22,8 @@ export type ReferenceApp = {
   readonly activity: Activity
   /** Latest rate of the user's currency, for amounts that are shown and not charged. Undefined while there is none. */
   readonly rate: Priced | undefined
+  /** AUSD (10⁻⁶) of the wallet that the credit line may take, if a debt is repaid automatically from it. */
+  readonly allowance: string | undefined
   /** Id of the payment from whose checkout the user has just returned. */
   readonly returnedFrom: string | null
   readonly refresh: () => void

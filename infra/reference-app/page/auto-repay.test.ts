@@ -47,6 +47,17 @@ describe('what keeps a debt from being repaid automatically', () => {
   ])('is %s', (_, source, given, expected) => {
     expect(shortage(source, given)).toEqual(expected as ReturnType<typeof shortage>)
   })
+  test('is the approval of the wallet, if the credit line may take less than is needed', () => {
+    const me = { drawn: '50', balance: { ausd: '50' }, collateral: { value: '50' } }
+    const given = (source: 'wallet' | 'collateral', allowance?: string) =>
+      shortageOf({ ...me, autoRepay: { maxPerCycle: '80', source, taken: '0', startsAt: '9' } } as Me, allowance)
+    expect(given('wallet', '49')).toEqual({ kind: 'approval', needed: '50' })
+    expect([given('wallet', '50'), given('wallet'), given('collateral', '0')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
   test('is nothing without a permission', () => {
     expect(shortageOf({ drawn: '5', balance: { ausd: '0' }, autoRepay: null } as Me)).toBeUndefined()
   })

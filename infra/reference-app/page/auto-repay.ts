@@ -22,11 +22,19 @@ export type Shortage =
   | { readonly kind: 'used'; readonly rest: string }
   /** The source has only `has` of the `needed` amount, so that a try would fail. */
   | { readonly kind: 'source'; readonly has: string; readonly needed: string }
+  /** The credit line may no longer take the `needed` amount from the wallet, so that a try would fail. */
+  | { readonly kind: 'approval'; readonly needed: string }
   /** `rest` of the debt is more than is allowed. */
   | { readonly kind: 'most'; readonly rest: string }
 
-/** Returns what keeps the debt from being repaid automatically in full, as far as the account shows it. */
-export function shortageOf({ drawn, balance, collateral, autoRepay }: Account): Shortage | undefined {
+/**
+ * Returns what keeps the debt from being repaid automatically in full. `allowance` is what the credit line may take from
+ * the wallet, or undefined if that is not known or not needed.
+ */
+export function shortageOf(
+  { drawn, balance, collateral, autoRepay }: Account,
+  allowance?: string,
+): Shortage | undefined {
   const owed = BigInt(drawn)
   if (!autoRepay || owed === 0n) return undefined
   const left = BigInt(autoRepay.maxPerCycle) - BigInt(autoRepay.taken)
@@ -34,5 +42,7 @@ export function shortageOf({ drawn, balance, collateral, autoRepay }: Account): 
   const needed = owed < left ? owed : left
   const has = autoRepay.source === 'wallet' ? balance.ausd : collateral.value
   if (BigInt(has) < needed) return { kind: 'source', has, needed: String(needed) }
+  if (autoRepay.source === 'wallet' && allowance !== undefined && BigInt(allowance) < needed)
+    return { kind: 'approval', needed: String(needed) }
   return needed < owed ? { kind: 'most', rest: String(owed - needed) } : undefined
 }

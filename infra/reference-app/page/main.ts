@@ -112,9 +112,18 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
     next = { pair, atMs: performance.now() + (rate ? rateMs : noRateMs) }
     return rate
   }
+  const readAllowance = async (me: Me) => {
+    if (me.autoRepay?.source !== 'wallet') return undefined
+    return chain.allowanceMicro().then(String, () => undefined)
+  }
   const read = async (by: Client) => {
     const me = okOf(await by.me())
-    return { me, activity: okOf(await by.activity({ limit: pageItems })), rate: await readRate(by, me) }
+    return {
+      me,
+      activity: okOf(await by.activity({ limit: pageItems })),
+      rate: await readRate(by, me),
+      allowance: await readAllowance(me),
+    }
   }
   const orders = openOrders(localStorage, account.address)
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })

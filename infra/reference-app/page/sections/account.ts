@@ -10,7 +10,8 @@ import { amountsOf } from './offer'
 
 const isOverdue = (dueAt: string): boolean => millisecondsOf(dueAt) < Date.now()
 
-type Shown = Pick<ReferenceApp, 'me' | 'rate'> & Pick<Activity, 'inFlight'> & { returned: Item | undefined }
+type Shown = Pick<ReferenceApp, 'me' | 'rate' | 'allowance'> &
+  Pick<Activity, 'inFlight'> & { returned: Item | undefined }
 
 /** Shows AUSD (10⁻⁶) at a glance: the user's currency large, the AUSD small. */
 function glance(app: ReferenceApp, micro: string, rounding: 'down' | 'up'): HTMLElement {
@@ -86,7 +87,7 @@ export function accountSection(app: ReferenceApp): PageSection {
     if (isFirst && app.me.verified) state.after(identity.element)
     if (!isFirst && !app.me.verified) element.prepend(identity.element)
     const returned = app.activity.items.find(({ id }) => id === app.returnedFrom)
-    show({ me: app.me, inFlight: app.activity.inFlight, rate: app.rate, returned })
+    show({ me: app.me, inFlight: app.activity.inFlight, rate: app.rate, allowance: app.allowance, returned })
     identity.update()
   }
   update()

@@ -13,7 +13,7 @@ export function autoRepayTexts(app: ReferenceApp): { line: string; warning: stri
   const { me, t, config } = app
   const { autoRepay } = me
   if (!autoRepay || !canRepayAutomatically(config)) return undefined
-  return { line: lineOf(app, autoRepay), warning: shortageText(app, autoRepay.source, shortageOf(me)) }
+  return { line: lineOf(app, autoRepay), warning: shortageText(app, autoRepay.source, shortageOf(me, app.allowance)) }
 
   function lineOf(app: ReferenceApp, { source, maxPerCycle, startsAt }: Permission): string {
     const most = worth(app, maxPerCycle)
@@ -35,6 +35,8 @@ function shortageText(
       return t.autoRepayUsed(text(shortage.rest))
     case 'most':
       return t.autoRepayRest(text(shortage.rest))
+    case 'approval':
+      return t.autoRepayUnapproved(text(shortage.needed))
     case 'source':
       return t.autoRepayShort[source](worth(app, shortage.has), text(shortage.needed))
     default:

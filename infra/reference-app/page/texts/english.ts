@@ -183,6 +183,8 @@ export const english = {
   },
   autoRepayUsed: (rest: string) =>
     `The amount that you allowed for this loan has been used. You still owe ${rest}: repay it yourself.`,
+  autoRepayUnapproved: (needed: string) =>
+    `The credit line may no longer take ${needed} from your wallet. Choose Change and confirm again.`,
   autoRepayRest: (rest: string) => `Your debt is more than you allow here. Repay the rest yourself: ${rest}.`,
   autoRepayShort: {
     wallet: (has: string, needed: string) =>

@@ -166,6 +166,8 @@ export const indonesian: Texts = {
   },
   autoRepayUsed: (rest) =>
     `Jumlah yang Anda izinkan untuk pinjaman ini sudah terpakai. Sisa pinjaman Anda ${rest}: mohon lunasi sendiri.`,
+  autoRepayUnapproved: (needed) =>
+    `Fasilitas kredit tidak lagi diizinkan mengambil ${needed} dari dompet Anda. Pilih Ubah, lalu konfirmasi lagi.`,
   autoRepayRest: (rest) => `Pinjaman Anda lebih besar dari jumlah yang Anda izinkan. Lunasi sisanya sendiri: ${rest}.`,
   autoRepayShort: {
     wallet: (has, needed) =>

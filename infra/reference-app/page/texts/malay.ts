@@ -169,6 +169,8 @@ export const malay: Texts = {
   },
   autoRepayUsed: (rest) =>
     `Jumlah yang anda benarkan bagi pinjaman ini telah digunakan. Baki pinjaman anda ${rest}: sila bayar sendiri.`,
+  autoRepayUnapproved: (needed) =>
+    `Kemudahan kredit tidak lagi dibenarkan mengambil ${needed} daripada dompet anda. Pilih Ubah, kemudian sahkan sekali lagi.`,
   autoRepayRest: (rest) =>
     `Pinjaman anda melebihi jumlah yang anda benarkan di sini. Sila bayar bakinya sendiri: ${rest}.`,
   autoRepayShort: {
