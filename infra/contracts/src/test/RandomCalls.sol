@@ -372,21 +372,27 @@ contract RandomCalls is LineModel {
         (user.autoMax, user.autoCollateral) = (max, fromCollateral);
     }
 
-    /// @dev Has a user order the repayment of each user in turn, until one is accepted.
+    /// @dev Has a user order the repayment of each user in turn, until one is accepted. That user's
+    /// permission may then change, whereupon it is ordered again in the same cycle.
     function _orderAuto(uint8 by) private returns (bool accepted) {
         for (uint256 i = 0; i < _users.length && !accepted; i++) {
-            uint256 one = (by + i) % _users.length;
-            CreditLineTypes.Account memory account = _account(one);
-            uint256 amount = _autoAmount(_users[one], account);
-            uint256 wallet = _token.balanceOf(_addressOf(one));
-            accepted = _sendAs(by, abi.encodeCall(AutoRepay.autoRepay, (_addressOf(one))));
-            _same("automatic repayment", accepted ? 1 : 0, amount > 0 ? 1 : 0);
-            if (!accepted) continue;
-            uint256 paid = wallet - _token.balanceOf(_addressOf(one));
-            _same("paid by the wallet", paid, _users[one].autoCollateral ? 0 : amount);
-            _autoRepaid(one, amount);
-            _check(one);
+            uint8 one = uint8((by + i) % _users.length);
+            accepted = _orderAutoOf(by, one);
+            if (accepted && _pick(2) == 0 && _allowAuto(one)) _orderAutoOf(by, one);
         }
+    }
+
+    function _orderAutoOf(uint8 by, uint8 one) private returns (bool accepted) {
+        address person = _addressOf(one);
+        uint256 amount = _autoAmount(_users[one], _account(one));
+        uint256 wallet = _token.balanceOf(person);
+        accepted = _sendAs(by, abi.encodeCall(AutoRepay.autoRepay, (person)));
+        _same("automatic repayment", accepted ? 1 : 0, amount > 0 ? 1 : 0);
+        if (!accepted) return false;
+        uint256 paid = wallet - _token.balanceOf(person);
+        _same("paid by the wallet", paid, _users[one].autoCollateral ? 0 : amount);
+        _autoRepaid(one, amount);
+        _check(one);
     }
 
     /// @dev Marks a default or seizes more, for the first user to whom it applies.
