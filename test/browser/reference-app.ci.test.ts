@@ -154,7 +154,7 @@ withBrowser('the keyboard alone asks for a price and opens a checkout', async ()
   await page.keyboard.press('Enter')
   await see(t.accepted)
   await payThere()
-  await see(/30\.76923\sAUSD/)
+  await see(/^about Rp\s499,999 \(30\.76\sAUSD\)$/)
 })
 
 withBrowser('an offer ends with its quote on a device whose clock is two hours fast', async () => {
@@ -211,7 +211,7 @@ withBrowser('a card payment in ringgit is held, and the page explains it before 
   await press(t.openCheckout)
   await payThere()
   // A busy machine may load the page after the hold, when the money has become collateral.
-  await see(/can still be reversed|42\.645714\sAUSD/)
+  await see(/^about RM\s50\.00 \(11\.87\sAUSD\), .+ can still be reversed|42\.64\sAUSD/)
 })
 
 /** Makes requests lose their responses while `isLost`, although they are carried out. */
@@ -236,6 +236,7 @@ withBrowser('a loan whose answer is lost is taken once, and shows its due date',
   await see(/^At most \d+\.\d+\sAUSD\.$/)
   await type(t.amountIn('AUSD'), '3')
   await press(t.continue)
+  await see(/^about RM\s12\.6\d \(3\.00\sAUSD\)$/)
   await press(t.borrow)
   await waitUntil('the transaction', () => lost.bodies.length > 0)
   await page.reload()
@@ -374,6 +375,7 @@ withBrowser('a cancelled settlement can be opened again and paid', async () => {
   await payThere()
   await see(t.nothingDue)
   await go('repay')
+  await see(t.contractErrors.NothingOwed)
   expect(await shown(page.getByRole('button', { name: t.getPrice })).count()).toBe(0)
 })
 
@@ -407,6 +409,7 @@ withBrowser('a cash-out is signed, checked and followed to the bank, and a trans
   await type(t.toWallet, `0x${'1'.repeat(40)}`)
   await type(t.amountIn('AUSD'), '0.5')
   await press(t.continue)
+  await see(/^about RM\s2\.1\d \(0\.50\sAUSD\)$/)
   await see('0x1111 1111 1111 1111 1111 1111 1111 1111 1111 1111')
   await press(t.signSend)
   await see(/transfer is complete/i)
@@ -497,6 +500,18 @@ withBrowser('in each language and theme, no section is cut off or has an accessi
         location.hash = to
       }, slug)
       await page.getByRole('heading', { name: texts.sections[slug], exact: true }).waitFor()
+      const nav = await page
+        .locator('nav')
+        .first()
+        .evaluate((one) => ({
+          isCut: one.scrollWidth > one.clientWidth,
+          lines: [...one.querySelectorAll('a')].map((link) => {
+            const words = document.createRange()
+            words.selectNodeContents(link)
+            return words.getClientRects().length
+          }),
+        }))
+      expect([language, nav]).toEqual([language, { isCut: false, lines: [1, 1, 1, 1, 1] }])
       if (slug === 'activity' && language !== 'en')
         expect(await page.locator('main').textContent()).not.toContain('The transfer is complete.')
       // In the dark only the contrast differs.

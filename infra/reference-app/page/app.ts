@@ -5,7 +5,7 @@ import { countries } from '#shared/money/countries'
 import type { Currency } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
 import type { ClientConfig, WalletChain } from './chain'
-import { fiatFor, millisecondsOf, moneyText, type Priced } from './format'
+import { fiatFor, inCents, millisecondsOf, moneyText, type Priced } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
@@ -48,6 +48,13 @@ export const localWorth = (app: ReferenceApp, micro: string, rounding: 'down' | 
 
 /** Writes AUSD (10⁻⁶) in the user's currency first: `about Rp 164,130 (10.00 AUSD)`. Without a rate it writes the AUSD. */
 export function worth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' = 'down'): string {
+  const [local, ausd] = [localWorth(app, micro, rounding), money(app, inCents(micro, rounding))]
+  if (local === undefined) return money(app, micro)
+  return micro === '0' ? `${local} (${ausd})` : app.t.about(local, ausd)
+}
+
+/** Writes AUSD (10⁻⁶) like `worth`, but with every decimal, for what the user agrees to. */
+export function exactWorth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' = 'down'): string {
   const [local, ausd] = [localWorth(app, micro, rounding), money(app, micro)]
   return local === undefined ? ausd : app.t.about(local, ausd)
 }

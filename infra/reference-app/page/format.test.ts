@@ -9,8 +9,10 @@ import {
   durationText,
   fiatFor,
   groupedText,
+  inCents,
   languageOf,
   moneyText,
+  numberText,
   parseAmount,
   percentText,
   topupFor,
@@ -87,6 +89,17 @@ describe('an amount', () => {
       for (const currency of ['AUSD', 'IDR', 'MYR'] as const)
         expect(parseAmount(amountExample(currency, language), currency, language)).toMatch(/^\d+$/)
   })
+})
+
+test.each([
+  ['153846153', 'down', '153.84'],
+  ['153846153', 'up', '153.85'],
+  ['10000000', 'up', '10.00'],
+  ['1', 'down', '0.00'],
+  ['1', 'up', '0.01'],
+  ['0', 'up', '0.00'],
+] as const)('%s micro of AUSD, rounded %s, are read as %s', (micro, rounding, text) => {
+  expect(numberText(inCents(micro, rounding), 'AUSD', 'en')).toBe(text)
 })
 
 test('a rate keeps every decimal of its source', () => {

@@ -20,6 +20,17 @@ export function languageOf(stored: string | null, preferred: readonly string[]):
 export const numberText = (minor: string, currency: Currency, language: Language): string =>
   decimalText(minor, decimals[currency], language, decimalsShown[currency])
 
+const microPerCent = 10_000n
+
+/** Rounds AUSD (10⁻⁶) to the two decimals that are read beside an amount in local money. */
+export function inCents(micro: string, rounding: 'down' | 'up'): string {
+  const more = rounding === 'up' ? microPerCent - 1n : 0n
+  return String(((BigInt(micro) + more) / microPerCent) * microPerCent)
+}
+
+/** Names that people use, which are the same in all languages of the page. */
+export const currencyNames: Readonly<Record<Currency, string>> = { AUSD: 'AUSD', IDR: 'rupiah', MYR: 'ringgit' }
+
 /** Formats an amount: `Rp 50,000`, `1.50 AUSD`. A rate, which is an amount per dollar, may have decimals of its own. */
 export function moneyText(minor: string, currency: Currency, language: Language): string {
   const number = numberText(minor, currency, language)

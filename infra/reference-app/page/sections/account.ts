@@ -2,7 +2,7 @@ import { type Activity, type Item, okOf } from '#shared/client/client'
 import { kindTexts } from '#shared/language/receipt'
 import { localWorth, money, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { copyButton, facts, field, h, liveContent, select } from '../dom'
-import { millisecondsOf, percentText } from '../format'
+import { inCents, millisecondsOf, percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
 import { autoRepayTexts } from './auto-repay'
@@ -15,9 +15,9 @@ type Shown = Pick<ReferenceApp, 'me' | 'rate' | 'allowance'> &
 
 /** Shows AUSD (10⁻⁶) at a glance: the user's currency large, the AUSD small. */
 function glance(app: ReferenceApp, micro: string, rounding: 'down' | 'up'): HTMLElement {
-  const [local, ausd] = [localWorth(app, micro, rounding), money(app, micro)]
-  if (local === undefined) return h('p', { class: 'glance' }, ausd)
-  return h('p', { class: 'glance' }, h('strong', {}, local), h('small', {}, ausd))
+  const local = localWorth(app, micro, rounding)
+  if (local === undefined) return h('p', { class: 'glance' }, money(app, micro))
+  return h('p', { class: 'glance' }, h('strong', {}, local), h('small', {}, money(app, inCents(micro, rounding))))
 }
 
 export function accountSection(app: ReferenceApp): PageSection {
@@ -52,7 +52,7 @@ export function accountSection(app: ReferenceApp): PageSection {
       [t.score, me.score],
     ]),
     me.held.map(({ ausd, until, sentence }) =>
-      h('p', { class: 'note' }, `${money(app, ausd)}, ${time(app, until)}: ${sentence}`),
+      h('p', { class: 'note' }, `${worth(app, ausd)}, ${time(app, until)}: ${sentence}`),
     ),
     h('h3', {}, t.wallet),
     facts([

@@ -1,4 +1,4 @@
-import { type PageSection, type ReferenceApp, time, worth } from '../app'
+import { exactWorth, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { canRepayAutomatically, type Shortage, shortageOf, startsAt } from '../auto-repay'
 import { choice, fill, h, liveContent } from '../dom'
 import { millisecondsOf } from '../format'
@@ -16,7 +16,7 @@ export function autoRepayTexts(app: ReferenceApp): { line: string; warning: stri
   return { line: lineOf(app, autoRepay), warning: shortageText(app, autoRepay.source, shortageOf(me, app.allowance)) }
 
   function lineOf(app: ReferenceApp, { source, maxPerCycle, startsAt }: Permission): string {
-    const most = worth(app, maxPerCycle)
+    const most = worth(app, maxPerCycle, 'up')
     if (startsAt === null) return t.autoRepayNext[source](most)
     const isLater = millisecondsOf(startsAt) > Date.now()
     return isLater ? t.autoRepayLater[source](time(app, startsAt), most) : t.autoRepayNow[source](most)
@@ -76,7 +76,7 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
     showReview(app, review, {
       rows: [
         [t.autoRepayFrom, t.autoRepaySources[wanted.source]],
-        [t.autoRepayMost, worth(app, wanted.maxPerCycle)],
+        [t.autoRepayMost, exactWorth(app, wanted.maxPerCycle, 'up')],
         [t.autoRepayWhen, when ?? t.autoRepayBeforeDue],
         [t.gas, t.hasGas],
       ],

@@ -1,6 +1,6 @@
 import { okOf, signTransfer } from '#shared/client/client'
 import { receiptRows } from '#shared/language/receipt'
-import { money, type PageSection, type ReferenceApp, worth } from '../app'
+import { exactWorth, money, type PageSection, type ReferenceApp, worth } from '../app'
 import { field, h } from '../dom'
 import { cashoutFor, groupsOf } from '../format'
 import { place, resume, step } from '../step'
@@ -118,7 +118,7 @@ export function sendSection(app: ReferenceApp): PageSection {
     const [recipient, micro] = [to.read(), amount.read()]
     showReview(app, review, {
       rows: [
-        [t.amount, money(app, micro)],
+        [t.amount, exactWorth(app, micro)],
         [t.toAccount, groupsOf(recipient)],
         [t.gas, t.hasGas],
       ],

@@ -1,6 +1,6 @@
 import { okOf } from '#shared/client/client'
 import { channelTexts, receiptRows } from '#shared/language/receipt'
-import { localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
+import { exactWorth, localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
 import { choice, h } from '../dom'
 import { ausdFor, durationText, fiatFor, type TopupOffer, topupFor } from '../format'
 import { place, resume, step } from '../step'
@@ -31,7 +31,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
     const ausd = ausdFor(minor, quote)
     const left = app.me.limits.topup?.left
     if (left !== undefined && BigInt(ausd) > BigInt(left))
-      return { text: `${t.leftToTopUp}: ${money(app, left)}`, tone: 'bad' }
+      return { text: `${t.leftToTopUp}: ${worth(app, left)}`, tone: 'bad' }
     const body = { amount: minor, method: method.read(), quoteId: quote.id }
     // DuitNow has the fee of a bank transfer, which its payers would not expect.
     const wordOf = (channel: keyof typeof channelTexts) =>
@@ -83,7 +83,7 @@ export function repaySection(app: ReferenceApp): PageSection {
     showOffer(app, offer, {
       quote,
       rows: [
-        [t.owed, money(app, drawn)],
+        [t.owed, exactWorth(app, drawn, 'up')],
         [t.youPay, money(app, fiatFor(drawn, quote, 'up'), currency)],
       ],
       label: t.openCheckout,
@@ -106,7 +106,8 @@ export function repaySection(app: ReferenceApp): PageSection {
   const update = () => {
     const { drawn, cycle } = app.me
     all.hidden = part.hidden = drawn === '0'
-    debt.textContent = [t.debtIs(worth(app, drawn, 'up')), cycle?.sentence].filter(Boolean).join(' ')
+    const owed = drawn === '0' ? t.contractErrors.NothingOwed : t.debtIs(worth(app, drawn, 'up'))
+    debt.textContent = [owed, cycle?.sentence].filter(Boolean).join(' ')
     open.update()
     form.update()
     automatic.update()
@@ -149,7 +150,7 @@ function chainForm(app: ReferenceApp, { kind, max, label, done }: ChainForm) {
     const micro = amount.read()
     showReview(app, review, {
       rows: [
-        [t.amount, money(app, micro)],
+        [t.amount, exactWorth(app, micro)],
         [t.gas, t.hasGas],
       ],
       label,

@@ -2,6 +2,8 @@ import type { GetRecord } from '#shared/api/record'
 import type { RouteAnswer } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import type { Item } from '#shared/client/client'
+import type { Currency } from '#shared/money/money'
+import { currencyNames } from '../format'
 
 type Method = NonNullable<Item['method']>
 type Statement = RouteAnswer<typeof GetStatement>
@@ -92,7 +94,7 @@ export const english = {
   signOut: 'Sign out and delete the key',
 
   about: (local: string, ausd: string) => `about ${local} (${ausd})`,
-  amountIn: (currency: string) => `Amount in ${currency}`,
+  amountIn: (currency: Currency) => `Amount in ${currencyNames[currency]}`,
   forExample: (amount: string) => `For example ${amount}`,
   fromTo: (least: string, most: string) => `From ${least} to ${most}.`,
   atLeast: (least: string) => `At least ${least}.`,

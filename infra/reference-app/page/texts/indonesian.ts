@@ -1,3 +1,4 @@
+import { currencyNames } from '../format'
 import type { Texts } from './english'
 
 /** Indonesian texts, which no native speaker has read yet. */
@@ -77,7 +78,7 @@ export const indonesian: Texts = {
   signOut: 'Keluar dan hapus kunci',
 
   about: (local, ausd) => `sekitar ${local} (${ausd})`,
-  amountIn: (currency) => `Jumlah dalam ${currency}`,
+  amountIn: (currency) => `Jumlah dalam ${currencyNames[currency]}`,
   forExample: (amount) => `Contoh: ${amount}`,
   fromTo: (least, most) => `Dari ${least} sampai ${most}.`,
   atLeast: (least) => `Minimal ${least}.`,

@@ -1,3 +1,4 @@
+import { currencyNames } from '../format'
 import type { Texts } from './english'
 
 /** Malay texts, which no native speaker has read yet. */
@@ -76,7 +77,7 @@ export const malay: Texts = {
   signOut: 'Log keluar dan padam kunci',
 
   about: (local, ausd) => `kira-kira ${local} (${ausd})`,
-  amountIn: (currency) => `Jumlah dalam ${currency}`,
+  amountIn: (currency) => `Jumlah dalam ${currencyNames[currency]}`,
   forExample: (amount) => `Contoh: ${amount}`,
   fromTo: (least, most) => `Dari ${least} hingga ${most}.`,
   atLeast: (least) => `Sekurang-kurangnya ${least}.`,
