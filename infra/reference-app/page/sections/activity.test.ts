@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { withDays, withNewest, withOlder } from './activity'
+import { isWithin, withDays, withNewest, withOlder } from './activity'
 
 const item = (id: string, state = 'open') => ({ id, state })
 
@@ -20,4 +20,11 @@ test('each day of the activity has one heading, before its newest item', () => {
   const items = [at('3', '2026-11-28T20:00:00Z'), at('2', '2026-11-28T01:00:00Z'), at('1', '2026-11-27T23:00:00Z')]
   const rows = withDays(items, (time) => time.slice(0, 10))
   expect(rows.map(({ id }) => id)).toEqual(['2026-11-28', '3', '2', '2026-11-27', '1'])
+})
+
+test('a period has the items of its last days', () => {
+  const now = Date.parse('2026-11-29T12:00:00Z')
+  const [inside, outside] = ['2026-11-22T12:00:00.001Z', '2026-11-22T12:00:00Z']
+  expect([isWithin(inside, 7, now), isWithin(outside, 7, now)]).toEqual([true, false])
+  expect(isWithin('2020-01-01T00:00:00Z', undefined, now)).toBe(true)
 })

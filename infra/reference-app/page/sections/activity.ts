@@ -20,6 +20,13 @@ export const withNewest = <T extends Pick<Item, 'id'>>(known: readonly T[], firs
 export const withOlder = <T extends Pick<Item, 'id'>>(known: readonly T[], page: readonly T[]) =>
   onceEach([...known, ...page])
 
+/** Periods of the list, in days. */
+const periods = [7, 30, 90]
+
+/** Returns true if the time is within the last days. Every time is if there is no number of days. */
+export const isWithin = (at: string, days: number | undefined, nowMs: number): boolean =>
+  days === undefined || nowMs - Date.parse(at) < days * 86_400_000
+
 type Kind = Item['kind']
 type Filter = '' | 'open' | Kind
 const kinds = Object.keys(kindTexts) as Kind[]
@@ -51,7 +58,12 @@ export function activitySection(app: ReferenceApp): PageSection {
   ]
   const filter = select(filters)
   filter.addEventListener('change', () => update())
-  const isShown = ({ id, kind }: Item): boolean => {
+  const period = select([['', t.anyTime], ...periods.map((days) => [String(days), t.lastDays(days)] as const)])
+  const isInPeriod = ({ createdAt }: Item): boolean =>
+    isWithin(createdAt, period.value === '' ? undefined : Number(period.value), Date.now())
+  const isShown = (item: Item): boolean => {
+    const { id, kind } = item
+    if (!isInPeriod(item)) return false
     const wanted = filter.value as Filter
     return wanted === 'open' ? isOpen(app, id) : wanted === '' || wanted === kind
   }
@@ -59,31 +71,37 @@ export function activitySection(app: ReferenceApp): PageSection {
   let known: readonly Item[] = []
   /** Cursor after the pages that the user requested. */
   let cursor: string | null | undefined
-  const more = step(
-    app,
-    t.showOlder,
-    [],
-    async () => {
+  /** Returns true if the period may have items that are not loaded. */
+  const isMore = (): boolean => {
+    const oldest = known.at(-1)
+    const isAtEnd = (cursor === undefined ? app.activity.nextCursor : cursor) === null
+    return !isAtEnd && (oldest === undefined || isInPeriod(oldest))
+  }
+  const loadOlder = async () => {
+    do {
       const from = cursor ?? app.activity.nextCursor ?? undefined
       const page = okOf(await client.activity({ limit: pageItems, cursor: from }))
       known = withOlder(known, page.items)
       cursor = page.nextCursor
       update()
-      return undefined
-    },
-    '',
-  )
+    } while (period.value !== '' && isMore())
+    return undefined
+  }
+  const more = step(app, t.showOlder, [], loadOlder, '')
+  period.addEventListener('change', () => {
+    update()
+    if (period.value !== '' && isMore()) void more.start(loadOlder)
+  })
   const update = () => {
-    const { items, nextCursor } = app.activity
-    known = withNewest(known, items)
+    known = withNewest(known, app.activity.items)
     const shown = known.filter(isShown)
     show(withDays(shown, dayOf))
     none.textContent = known.length > 0 ? t.noneOfThese : t.nothingYet
     none.hidden = shown.length > 0
-    more.element.hidden = (cursor === undefined ? nextCursor : cursor) === null
+    more.element.hidden = !isMore()
   }
   update()
-  const element = h('div', {}, field(t.show, filter).element, none, list, more.element)
+  const element = h('div', {}, field(t.show, filter).element, field(t.period, period).element, none, list, more.element)
   return { slug: 'activity', element, update }
 }
 
