@@ -26,6 +26,8 @@ export function accountSection(app: ReferenceApp): PageSection {
   const show = liveContent(state, ({ me, inFlight, returned }: Shown) => [
     returned &&
       h('p', { class: 'note', role: 'status' }, `${kindTexts[returned.kind][app.language]}: ${returned.sentence}`),
+    me.defaulted && h('p', { class: 'warning' }, t.defaulted),
+    me.frozen && h('p', { class: 'warning' }, t.frozen),
     me.drawn !== '0' && [h('h3', {}, t.owed), glance(app, me.drawn, 'up')],
     me.cycle && h('p', { class: isOverdue(me.cycle.dueAt) ? 'warning' : 'due' }, me.cycle.sentence),
     autoRepayOf(app),
@@ -43,8 +45,6 @@ export function accountSection(app: ReferenceApp): PageSection {
       ),
     ],
     h('h3', {}, t.creditLine),
-    me.defaulted && h('p', { class: 'warning' }, t.defaulted),
-    me.frozen && h('p', { class: 'warning' }, t.frozen),
     facts([
       [t.due, me.cycle ? time(app, me.cycle.dueAt) : t.nothingDue],
       [t.collateral, worth(app, me.collateral.value)],
