@@ -249,6 +249,29 @@ withBrowser('a loan whose answer is lost is taken once, and shows its due date',
   await see(/^Repay by /)
 })
 
+withBrowser(
+  'a debt past its due date is red where it is repaid, and the page says why nothing more is lent',
+  async () => {
+    const refresh = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await page.route('**/me', async (route) => {
+      const response = await route.fetch()
+      const me = await response.json()
+      await route.fulfill({ response, json: { ...me, cycle: { ...me.cycle, dueAt: '1' } } })
+    })
+    await refresh()
+    await go('repay')
+    await shown(page.locator('.warning', { hasText: /^You owe about RM/ })).waitFor()
+    await go('borrow')
+    await see(t.contractErrors.TermPassed)
+    await page.unroute('**/me')
+    await refresh()
+    await waitUntil('a debt in time', async () => {
+      return (await shown(page.getByText(t.contractErrors.TermPassed)).count()) === 0
+    })
+    await go('account')
+  },
+)
+
 /** Waits until the wallet of the page has allowed this on the chain. */
 async function untilAllowed(allowed: { source: 'wallet' | 'collateral'; maxPerCycle: string } | null) {
   const { api } = personOf(stack.info, await keyOfPage())

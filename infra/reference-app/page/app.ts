@@ -59,6 +59,10 @@ export function exactWorth(app: ReferenceApp, micro: string, rounding: 'down' | 
   return local === undefined ? ausd : app.t.about(local, ausd)
 }
 
+/** Returns true if a debt was due and is not repaid. */
+export const isOverdue = ({ cycle }: Pick<Me, 'cycle'>): boolean =>
+  cycle !== null && millisecondsOf(cycle.dueAt) < Date.now()
+
 /** Writes a time as the service's sentences do, in the zone of the user's country. */
 export const time = ({ language, me }: ReferenceApp, at: string) =>
   timeText(millisecondsOf(at), language, { zone: zoneOf(me.user.country, language) })

@@ -1,14 +1,12 @@
 import { type Activity, type Item, okOf } from '#shared/client/client'
 import { kindTexts } from '#shared/language/receipt'
-import { localWorth, money, type PageSection, type ReferenceApp, time, worth } from '../app'
+import { isOverdue, localWorth, money, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { copyButton, facts, field, h, liveContent, select } from '../dom'
-import { inCents, millisecondsOf, percentText } from '../format'
+import { inCents, percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
 import { autoRepayTexts } from './auto-repay'
 import { amountsOf } from './offer'
-
-const isOverdue = (dueAt: string): boolean => millisecondsOf(dueAt) < Date.now()
 
 type Shown = Pick<ReferenceApp, 'me' | 'rate' | 'allowance'> &
   Pick<Activity, 'inFlight'> & { returned: Item | undefined }
@@ -29,7 +27,7 @@ export function accountSection(app: ReferenceApp): PageSection {
     me.defaulted && h('p', { class: 'warning' }, t.defaulted),
     me.frozen && h('p', { class: 'warning' }, t.frozen),
     me.drawn !== '0' && [h('h3', {}, t.owed), glance(app, me.drawn, 'up')],
-    me.cycle && h('p', { class: isOverdue(me.cycle.dueAt) ? 'warning' : 'due' }, me.cycle.sentence),
+    me.cycle && h('p', { class: isOverdue(me) ? 'warning' : 'due' }, me.cycle.sentence),
     autoRepayOf(app),
     h('h3', {}, t.available),
     glance(app, me.available, 'down'),

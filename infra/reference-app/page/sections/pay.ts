@@ -1,6 +1,6 @@
 import { okOf } from '#shared/client/client'
 import { channelTexts, receiptRows } from '#shared/language/receipt'
-import { exactWorth, localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
+import { exactWorth, isOverdue, localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
 import { choice, h } from '../dom'
 import { ausdFor, durationText, fiatFor, type TopupOffer, topupFor } from '../format'
 import { place, resume, step } from '../step'
@@ -108,6 +108,7 @@ export function repaySection(app: ReferenceApp): PageSection {
     all.hidden = part.hidden = drawn === '0'
     const owed = drawn === '0' ? t.contractErrors.NothingOwed : t.debtIs(worth(app, drawn, 'up'))
     debt.textContent = [owed, cycle?.sentence].filter(Boolean).join(' ')
+    debt.className = isOverdue(app.me) ? 'warning' : ''
     open.update()
     form.update()
     automatic.update()
@@ -122,16 +123,25 @@ export function borrowSection(app: ReferenceApp): PageSection {
   const available = h('p')
   const draw = chainForm(app, { kind: 'draw', max: () => app.me.available, label: t.borrow, done: t.borrowed })
   const identity = verifiedOnly(app, draw.element)
+  const refused = h('p', { class: 'warning' })
   const update = () => {
     identity.update()
+    refused.textContent = whyRefused(app)
     available.textContent = t.availableIs(worth(app, app.me.available))
     draw.update()
   }
   update()
   const days = Math.round(app.config.credit.cycle.termSeconds / 86_400)
   const words = [t.borrowIntro, t.borrowCost(days)].map((text) => h('p', {}, text))
-  const element = h('div', {}, available, ...words, identity.note, draw.element)
+  const element = h('div', {}, available, refused, ...words, identity.note, draw.element)
   return { slug: 'borrow', element, update }
+}
+
+/** Returns why the contract would lend nothing, and an empty text if it would. */
+function whyRefused({ me, t }: ReferenceApp): string {
+  if (me.defaulted) return t.contractErrors.AccountDefaulted
+  if (me.frozen) return t.contractErrors.AccountFrozen
+  return isOverdue(me) ? t.contractErrors.TermPassed : ''
 }
 
 type ChainForm = {
