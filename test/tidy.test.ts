@@ -60,7 +60,7 @@ const readsTimeOfDay = (path: string) =>
     ['times of blocks', /^infra\/(deploy\/gas|demo\/person|local\/chain\/keep|reference-app\/page\/chain)\.ts$/],
     [
       'times of files, requests and items',
-      /^infra\/(bundle\/bundle|reference-app\/page\/(request-log|sections\/(offer|account|auto-repay)))\.ts$/,
+      /^infra\/(bundle\/bundle|reference-app\/page\/(app|request-log|sections\/(activity|auto-repay|offer)))\.ts$/,
     ],
     ['times of the sandbox, and of a report of the smoke test', /^infra\/(sandbox|compose\/smoke-test)\//],
   ].some(([, form]) => (form as RegExp).test(path))
