@@ -84,8 +84,9 @@ const AutoRepay = Type.Object(
   {
     title: 'AutoRepay',
     description:
-      'Permission to repay the debt automatically: from `startsAt`, a day before `dueAt`, with one try a day. Each takes ' +
-      'the debt, or what is left of `maxPerCycle` if that is less, and fails if the source has less.',
+      'Permission to repay the debt automatically: from `startsAt`, a day before `dueAt`, with three tries until then and ' +
+      'one on each day after it. Each takes the debt, or what is left of `maxPerCycle` if that is less, and fails if the ' +
+      'source has less.',
   },
 )
 

@@ -104,7 +104,7 @@ declare namespace schemas {
         /** The EIP-712 signature by `from`: 0x and 65 bytes of hex, 64 in the compact form of EIP-2098, or more from a contract wallet. */
         signature: string;
     }
-    /** Permission to repay the debt automatically: from `startsAt`, a day before `dueAt`, with one try a day. Each takes the debt, or what is left of `maxPerCycle` if that is less, and fails if the source has less. */
+    /** Permission to repay the debt automatically: from `startsAt`, a day before `dueAt`, with three tries until then and one on each day after it. Each takes the debt, or what is left of `maxPerCycle` if that is less, and fails if the source has less. */
     interface AutoRepay {
         /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
         maxPerCycle: string;
