@@ -6,6 +6,7 @@ import { asRead } from '../test-support'
 import {
   guards,
   isBatchable,
+  isHopeless,
   lifecycle,
   mayHappenLate,
   operationStates,
@@ -27,6 +28,19 @@ describe('an operation', () => {
   ])
   test.each(steps)('goes from %s to %s only as its lifecycle allows', (from, to) => {
     expect(canBecome(lifecycle, from, to)).toBe(allowed.has(`${from}>${to}`))
+  })
+
+  test.each([
+    ['credit', 5, 'reverted', false, false],
+    ['credit', 6, 'reverted', false, true],
+    ['send', 1, 'reverted', true, true],
+    ['send', 9, 'noop', true, false],
+    ['autorepay', 1, 'reverted', false, false],
+    ['autorepay', 2, 'reverted', false, true],
+    ['autorepay', 5, 'noop', false, false],
+    ['autorepay', 6, 'noop', false, true],
+  ] as const)('%s whose try %i ended as %s, with one try %p, fails: %p', (kind, tries, outcome, oneTry, fails) => {
+    expect(isHopeless(kind, tries, { outcome, oneTry })).toBe(fails)
   })
 
   test('that has ended is never assigned again', () => {

@@ -7,6 +7,8 @@ import { idFor } from '#shared/ids'
 import type * as relay from '#shared/messages/relay'
 import type { Message } from '#shared/messages/topic'
 import { nameOf, type TransferName } from '../chain/authorization'
+import { doubtsMax } from '../chain/errors'
+import type { TransactionOutcome } from '../lanes/lane.store'
 
 type Payloads = {
   credit: Message<typeof relay.CreditOrdered>
@@ -134,6 +136,21 @@ export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
 
 /** Returns true if the wallet's balance or code can make the operation revert. */
 export const isUpToWallet = (kind: OperationKind): boolean => payerOf(kind) === 'user' || kind === 'drip'
+
+/**
+ * Returns true if an operation fails that its final transaction did not execute: user-controlled code made it revert
+ * (`oneTry`), or it was tried too often. An automatic repayment is sent once more after a revert, because a wallet that
+ * moves its AUSD away between examination and inclusion makes each revert at our cost, and the next try comes soon.
+ */
+export function isHopeless(
+  kind: OperationKind,
+  tries: number,
+  { outcome, oneTry }: { readonly outcome: TransactionOutcome; readonly oneTry: boolean },
+): boolean {
+  const hasReverted = outcome === 'reverted'
+  if (oneTry) return hasReverted
+  return tries > (kind === 'autorepay' && hasReverted ? 1 : doubtsMax)
+}
 
 /**
  * How long a signed transfer may wait for a lane, in ms since its order. Afterwards it fails: its payout's

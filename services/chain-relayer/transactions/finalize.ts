@@ -9,7 +9,6 @@ import { withRequestId } from '#platform/request-id'
 import { spanSince } from '#platform/tracing/spans'
 import type { PlaceOnChain } from '../chain/authorization'
 import { takeSnapshot } from '../chain/chain-snapshot'
-import { doubtsMax } from '../chain/errors'
 import type { ChainReceipt, Head } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
 import type { Context } from '../context'
@@ -24,7 +23,7 @@ import {
 } from '../lanes/lane.store'
 import { bookTransaction } from '../ledger/book'
 import type { Concluded } from '../ledger/position'
-import { isUpToWallet, type OperationKind } from '../operations/operation'
+import { isHopeless, isUpToWallet } from '../operations/operation'
 import { findOperations, moveOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { fail, settleAll } from '../operations/order'
@@ -316,22 +315,15 @@ function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome 
   return receipt.status === 'success' ? 'ok' : 'reverted'
 }
 
-/**
- * Returns how often an operation is repeated that its final transaction did not execute. A wallet that moves its AUSD away
- * between examination and inclusion makes each automatic repayment revert at our cost, and the next try comes soon.
- */
-const repeatsMax = (kind: OperationKind): number => (kind === 'autorepay' ? 1 : doubtsMax)
-
 type Final = { outcome: TransactionOutcome; oneTry: boolean }
 
 /**
  * Ends an operation that its final transaction did not execute. A drip waits, because Monad reverts transfers out of a
  * lane's reserve. The operation fails if user-controlled code made it revert, or if it reverted too often.
  */
-async function endUndone(tx: Tx, operation: Operation, { outcome, oneTry }: Final): Promise<Ending> {
+async function endUndone(tx: Tx, operation: Operation, final: Final): Promise<Ending> {
   const tries = operation.tries + 1
-  const hopeless = oneTry ? outcome === 'reverted' : tries > repeatsMax(operation.kind)
-  if (hopeless) {
+  if (isHopeless(operation.kind, tries, final)) {
     await fail(tx, operation, 'reverted')
     return 'failed'
   }
