@@ -61,6 +61,14 @@ async function tried(wallet: Hex, day = 0, cycle = 1) {
   expect(context.raised).toEqual([])
   return { state, reason }
 }
+const selector = toFunctionSelector('autoRepay(address)')
+/** Lets the endpoint answer the simulation of every automatic repayment. */
+function answerCalls(answer: object) {
+  fixture.endpoint.intercept = (method, _, [call]) =>
+    method === 'eth_call' && (call as { data?: string }).data?.startsWith(selector)
+      ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, ...answer }))
+      : undefined
+}
 const failedAs = (reason: string) => ({ state: 'failed' as const, reason })
 const settled = { state: 'settled' as const, reason: null }
 
@@ -170,15 +178,11 @@ describe('an automatic repayment', () => {
     expect(await tried(wallet, 0, 2)).toEqual(settled)
   })
 
-  test('that reverts although it was examined is sent once more, and then fails until the next day', async () => {
+  test('that reverts although it was examined is sent once more, and then fails until the next try', async () => {
     const { key, wallet } = await borrower()
     await line(key, 'setAutoRepay', [1_000_000n, false])
     await comeNear()
-    const selector = toFunctionSelector('autoRepay(address)')
-    fixture.endpoint.intercept = (method, _, [call]) =>
-      method === 'eth_call' && (call as { data?: string }).data?.startsWith(selector)
-        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
-        : undefined
+    answerCalls({ result: '0x' })
     expect(await tried(wallet)).toEqual(failedAs('reverted'))
     const sent = await fixture.database.read((db) =>
       db
@@ -189,6 +193,17 @@ describe('an automatic repayment', () => {
     expect(sent).toHaveLength(2)
     fixture.endpoint.intercept = undefined
     expect(await tried(wallet, 1)).toEqual(failedAs('allowance_too_low'))
+  })
+
+  test('that reverts without a reason, such as by too little gas, raises an alert', async () => {
+    const { key, wallet } = await borrower()
+    await line(key, 'setAutoRepay', [1_000_000n, true])
+    await comeNear()
+    answerCalls({ error: { code: 3, message: 'execution reverted', data: '0x' } })
+    const context = listening(await fixture.begin())
+    await fixture.command(autorepay(wallet))
+    expect(await fixture.finish(context, autorepay(wallet))).toMatchObject(failedAs('reverted'))
+    expect(context.raised).toMatchObject([{ msg: 'operation failed', kind: 'autorepay', reason: 'reverted' }])
   })
 
   test('of at most a bound leaves the rest of the debt, and its permission is shown', async () => {

@@ -206,7 +206,9 @@ async function waitOrEnd(context: Context, operation: Operation, expected: After
     return postpone(expected.alarm ? waitMs : unsettledRestMs(context, operation))
   }
   if (expected.do === 'fail') return giveUp(context, operation, expected.reason, expected.alarm)
-  return giveUp(context, operation, 'reverted', !isUpToWallet(kind))
+  // An automatic repayment runs no code of the wallet, and what its wallet can cause has a name.
+  const isOurs = kind === 'autorepay' || !isUpToWallet(kind)
+  return giveUp(context, operation, 'reverted', isOurs)
 }
 
 /** Fails an operation that no key may sign. One above a limit waits until the next day or for an operator. */
