@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { outsideOf } from '#infra/demo/external'
 import type { Stack } from '#infra/local/stack'
@@ -343,8 +344,9 @@ withBrowser('a page without a token shows no data and the reason', async () => {
 
 describe('the page in both themes', () => {
   for (const dark of [false, true])
-    withBrowser(`in ${dark ? 'the dark' : 'the light'}: labels, names and contrast`, async () => {
-      const shown = await browser.open(stack.info.ops.console, { dark })
+    withBrowser(`in ${dark ? 'the dark, on a phone' : 'the light'}: labels, names, contrast and width`, async () => {
+      const shown = await browser.open(stack.info.ops.console, { dark, phone: dark })
+      await shown.evaluate(readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8'))
       for (const path of ['motion', 'state', 'attention', 'sandbox']) {
         await shown.evaluate((to) => {
           location.hash = `#/${to}`
@@ -355,6 +357,8 @@ describe('the page in both themes', () => {
           .first()
           .waitFor()
         expect([path, await faultsOf(shown)]).toEqual([path, []])
+        expect([path, await shown.evaluate('axe.run().then((found) => found.violations)')]).toEqual([path, []])
+        expect(await shown.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
       }
       await shown.context().close()
     })

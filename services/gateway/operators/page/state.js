@@ -12,6 +12,7 @@ const titled = (title, ...content) =>
   h('section', { class: 'card', 'aria-label': title }, h('h3', {}, title), ...content)
 const wide = (card) => {
   card.classList.add('wide')
+  card.tabIndex = 0 // Its table is wider than a phone, and the arrow keys scroll what has the focus.
   return card
 }
 
