@@ -228,7 +228,8 @@ export const fields = {
   RATE_LIMIT_SIGN_INS_PER_MINUTE: integer({
     least: 1,
     most: 100_000_000,
-    about: 'new and refused sessions per address, and health checks; a phone network has hundreds of users behind one',
+    about:
+      'new and refused sessions per address, starts of an app, and health checks; a phone network has hundreds of users behind one',
     fallback: '1200',
   }),
   RATE_LIMIT_DELIVERIES_PER_MINUTE: integer({

@@ -144,7 +144,7 @@ const example = {
 export const GetConfig = route({
   method: 'GET',
   path: '/config',
-  access: 'public',
+  access: 'start',
   tag: 'operations',
   summary: 'Client configuration: contracts, limits, banks',
   description:

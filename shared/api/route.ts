@@ -9,8 +9,11 @@ export type Parameter = {
   readonly schema: object
 }
 
-/** Who may call a route: anybody, a signed-in wallet, a provider with its own proof, or a probe of the operator. */
-type Access = 'public' | 'signed' | 'delivery' | 'probe'
+/**
+ * Who may call a route: anybody, an app that starts, a signed-in wallet, a provider with its own proof, or a probe of the
+ * operator.
+ */
+type Access = 'public' | 'start' | 'signed' | 'delivery' | 'probe'
 
 /** A route, from which gateway, documents and client are built, so that they cannot diverge. */
 export type Route<

@@ -70,13 +70,15 @@ export function openLimiter(options: { perMinute: number; atOnce?: number; clock
  * Limits per address. A request without a valid session takes from one of them before it costs anything. One with a valid
  * session takes from its wallet's limit alone, because a phone network has hundreds of people behind one address.
  */
-export type AddressLimits = Readonly<Record<'public' | 'delivery' | 'signed' | 'probe', Limiter>>
+export type AddressLimits = Readonly<Record<'public' | 'start' | 'delivery' | 'signed' | 'probe', Limiter>>
 
 export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
   return {
     /** Limit of public routes, and of unknown ones. */
     public: limiter(config.rateLimitPublicPerMinute),
+    /** Limit of what an app reads before it signs in, which costs nothing: hundreds may open it behind one address. */
+    start: limiter(config.rateLimitSignInsPerMinute),
     delivery: limiter(config.rateLimitDeliveriesPerMinute),
     /** Limit of requests to signed routes whose session is missing, refused, or new to this instance. */
     signed: limiter(config.rateLimitSignInsPerMinute),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { schemaReader } from '#platform/schema'
 import { GetConfig } from '#shared/api/config'
 import { chainTerms } from '../test-support/bodies'
-import { fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
+import { config, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { nowMs } from '../test-support/wallets'
 
 const replies: Replies = {
@@ -68,6 +68,15 @@ describe('GET /config', () => {
     now += 1
     await ask()
     expect(fixture.asked.length).toBe(once + 4)
+  })
+
+  test('counts like a sign-in for its address, because every start of an app reads it', async () => {
+    const limits = { rateLimitPublicPerMinute: 1, rateLimitSignInsPerMinute: 3 }
+    const fixture = await fixtureOf(replies, { config: { ...config, ...limits } })
+    const ask = async (path: string) => (await fixture.call('GET', path)).status
+    expect([await ask('/docs/nothing'), await ask('/docs/nothing')]).toEqual([404, 429])
+    expect([await ask('/config'), await ask('/config'), await ask('/config')]).toEqual([200, 200, 200])
+    expect(await ask('/config')).toBe(429)
   })
 
   test('asks the services again if the clock was set back', async () => {

@@ -26,7 +26,7 @@ export function openAccess(context: Context, addresses: AddressLimits) {
      * Access without sign-in. A `public` request with a valid session counts for its wallet, any other for its
      * address. `public` requests also have a concurrency limit, which counts them once their body has arrived.
      */
-    limited: (by: 'public' | 'delivery' | 'probe') => ({
+    limited: (by: 'public' | 'start' | 'delivery' | 'probe') => ({
       beforeHandle: async ({ request, set }) => {
         const caller = callerOf(request)
         const wallet = by === 'public' ? await walletOf(request) : undefined
