@@ -43,6 +43,8 @@ declare namespace schemas {
         fiat?: string;
         /** Fee in local currency. `fiat` of a cash-out no longer contains it; `fiat` of a top-up does, and `ausd` is for the rest. Omitted if none is charged, as for money that goes back. */
         fee?: string;
+        /** Rate in the smallest unit of local currency per dollar. Omitted for a send. */
+        rate?: string;
         /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
         ausd: string;
         /** A wallet or contract: 0x and 40 hex digits, in any case. */
@@ -663,6 +665,8 @@ declare namespace schemas {
         fiat?: string;
         /** Fee in local currency. `fiat` of a cash-out no longer contains it; `fiat` of a top-up does, and `ausd` is for the rest. Omitted if none is charged, as for money that goes back. */
         fee?: string;
+        /** Rate in the smallest unit of local currency per dollar. Omitted for a send. */
+        rate?: string;
         /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
         ausd: string;
         /** A wallet or contract: 0x and 40 hex digits, in any case. */

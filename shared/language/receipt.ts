@@ -15,6 +15,7 @@ export const accountText = ({ name, lastDigits }: PaidAccount): string => `${nam
 export const receiptRows = {
   fiat: { en: 'Amount in local currency', id: 'Jumlah dalam mata uang lokal', ms: 'Jumlah dalam mata wang tempatan' },
   fee: { en: 'Fee', id: 'Biaya', ms: 'Caj' },
+  rate: { en: 'Exchange rate', id: 'Kurs', ms: 'Kadar pertukaran' },
   ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },
   channel: { en: 'Paid through', id: 'Metode pembayaran', ms: 'Kaedah pembayaran' },
   bankReceipt: { en: 'Bank receipt number', id: 'Nomor bukti bank', ms: 'Nombor resit bank' },
@@ -27,6 +28,13 @@ export const receiptRows = {
   id: { en: 'Reference', id: 'Nomor referensi', ms: 'Nombor rujukan' },
   support: { en: 'Support', id: 'Layanan pelanggan', ms: 'Khidmat pelanggan' },
 } as const satisfies Record<string, Text>
+
+/** Writes a rate, as in `Rp 16,250 per dollar`. */
+export const rateText = {
+  en: (amount: string) => `${amount} per dollar`,
+  id: (amount: string) => `${amount} per dolar`,
+  ms: (amount: string) => `${amount} bagi setiap dolar`,
+} as const satisfies Record<Language, (amount: string) => string>
 
 /** Writes how an item was paid, as in `QR code (DANA)`. Returns undefined if neither channel nor issuer is known. */
 export function paidThrough({ channel, issuer }: Pick<ActivityEntry, 'channel' | 'issuer'>, language: Language) {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Address, AusdAmount, Fee, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
+import { Address, AusdAmount, amountOf, Fee, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
 // Apps branch on these values, so they are never renamed, and a new one comes with a new version of the interface.
@@ -124,6 +124,7 @@ export const ActivityItem = Type.Object(
     pair: Type.Optional(Pair),
     fiat: Type.Optional(FiatAmount),
     fee: Type.Optional(Fee),
+    rate: Type.Optional(amountOf('Rate in the smallest unit of local currency per dollar. Omitted for a send.')),
     ausd: AusdAmount,
     to: Type.Optional(Address),
     channelCode: Type.Optional(

@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GetReceipt } from '#shared/api/statement'
-import { accountText, kindTexts, paidThrough, receiptRows, receiptTitles, statusTexts } from '#shared/language/receipt'
+import {
+  accountText,
+  kindTexts,
+  paidThrough,
+  rateText,
+  receiptRows,
+  receiptTitles,
+  statusTexts,
+} from '#shared/language/receipt'
 import { timeText, type Zone, zoneOf } from '#shared/language/time'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { fiatOf } from '#shared/money/pair'
@@ -43,10 +51,11 @@ export function receiptOf(entry: ActivityEntry, wording: Wording & { readonly zo
   const { language, zone, contact } = wording
   const at = (iso: string) => timeText(Date.parse(iso), language, { zone, to: 'second' })
   const item = itemOf(entry, wording)
-  const { kind, status, pair, fiat, fee } = item
+  const { kind, status, pair, fiat, fee, rate } = item
   const rows: Readonly<Record<keyof typeof receiptRows, string | undefined>> = {
     fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
     fee: pair && fee && moneyText(fee, fiatOf(pair), language),
+    rate: pair && rate && rateText[language](moneyText(rate, fiatOf(pair), language)),
     ausd: moneyText(item.ausd, 'AUSD', language),
     channel: paidThrough(item, language),
     bankReceipt: item.bankReceipt,

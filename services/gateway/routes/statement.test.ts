@@ -221,6 +221,7 @@ const item: ActivityEntry = {
   sentence: '<b>&',
   pair: 'USD/MYR',
   fiat: '500',
+  rate: '424',
   ausd: '3076923',
   method: 'qr',
   channel: 'qr',
@@ -232,7 +233,7 @@ const item: ActivityEntry = {
 describe('the receipt of an item', () => {
   test('has amounts, times, transaction and id, and escapes every text', () => {
     const page = receiptOf(item, { language: 'en', zone: 'Asia/Kuala_Lumpur', contact: 'help@example.org' })
-    for (const text of ['RM 5.00', '3.076923 AUSD', '21 November 2026, 15:00:00 MYT', txHash, id])
+    for (const text of ['RM 5.00', 'RM 4.24 per dollar', '3.076923 AUSD', '21 November 2026, 15:00:00 MYT', txHash, id])
       expect(page).toContain(text)
     expect(page).toContain('&lt;b&gt;&amp;')
     expect(page).not.toMatch(/<script|<img|<link|<b>| style="|\son[a-z]+="/)

@@ -16,6 +16,7 @@ const listed = {
   pair: payments.pair,
   fiatMinor: payments.fiatMinor,
   feeMinor: payments.feeMinor,
+  rateMinorPerUsd: payments.rateMinorPerUsd,
   refundedMinor: payments.refundedMinor,
   ausdMicro: payments.ausdMicro,
   method: payments.method,

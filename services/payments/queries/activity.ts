@@ -55,6 +55,7 @@ function entryOf(
     pair: payment.pair,
     fiat: payment.fiatMinor.toString(),
     ...shownFee(payment),
+    rate: (payment.lateRateMinorPerUsd ?? payment.rateMinorPerUsd).toString(),
     ausd: payment.ausdMicro.toString(),
     ...(payment.method ? { method: payment.method } : {}),
     ...(channel ? { channel: kindOfChannel(channel), channelCode: channel } : {}),

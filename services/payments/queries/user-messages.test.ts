@@ -15,6 +15,7 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   pair: 'USD/IDR',
   fiatMinor: 50_000n,
   feeMinor: 0n,
+  rateMinorPerUsd: 16_250n,
   refundedMinor: 0n,
   ausdMicro: 3_076_923n,
   method: 'qr',

@@ -64,6 +64,7 @@ function entryOf(context: Context, cashout: Cashout): ActivityEntry {
     pair: 'USD/IDR',
     fiat: cashout.fiatMinor.toString(),
     ...shownFee(cashout),
+    rate: cashout.rateMinorPerUsd.toString(),
     ausd: cashout.ausdMicro.toString(),
     channel: 'bank',
     ...(cashout.channelCode && { channelCode: cashout.channelCode }),

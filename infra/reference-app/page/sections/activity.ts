@@ -1,5 +1,5 @@
 import { type Item, type Language, okOf } from '#shared/client/client'
-import { accountText, kindTexts, paidThrough, receiptRows, statusTexts } from '#shared/language/receipt'
+import { accountText, kindTexts, paidThrough, rateText, receiptRows, statusTexts } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
 import { day, money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
@@ -170,6 +170,10 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
     [t.channel, paidThrough(item, app.language) ?? item.channelCode],
     [receiptRows.bankReceipt[app.language], item.bankReceipt],
     [receiptRows.fee[app.language], item.fee && item.pair && money(app, item.fee, fiatOf(item.pair))],
+    [
+      receiptRows.rate[app.language],
+      item.rate && item.pair && rateText[app.language](money(app, item.rate, fiatOf(item.pair))),
+    ],
     [receiptRows.bank[app.language], item.bank && accountText(item.bank)],
     [t.toWallet, item.to],
     [t.opened, time(app, item.createdAt)],

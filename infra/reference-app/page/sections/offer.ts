@@ -1,6 +1,7 @@
 import type { PostQuote } from '#shared/api/quotes'
 import type { RouteAnswer } from '#shared/api/route'
 import { type Item, okOf } from '#shared/client/client'
+import { rateText, receiptRows } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
 import { money, type ReferenceApp, time } from '../app'
 import { h, liveContent } from '../dom'
@@ -25,7 +26,7 @@ export function showOffer(
   const published = `${money(app, reference.rate, currency)} (${reference.source}, ${time(app, reference.asOf)})`
   const rows = [
     ...review.rows,
-    [t.rate, t.perDollar(money(app, rate, currency))],
+    [receiptRows.rate[language], rateText[language](money(app, rate, currency))],
     [t.reference, published],
     [t.spread, percentText(spreadBps, language)],
     [t.validUntil, time(app, expiresAt)],

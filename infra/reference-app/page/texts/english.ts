@@ -108,8 +108,6 @@ export const english = {
   youGet: 'You get about',
   youGetBy: (channel: string) => `You get about, by ${channel}`,
   otherwise: 'another channel',
-  rate: 'Exchange rate',
-  perDollar: (amount: string) => `${amount} per dollar`,
   reference: 'Reference rate',
   spread: 'Our spread',
   validUntil: 'Rate valid until',

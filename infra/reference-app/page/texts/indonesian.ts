@@ -92,8 +92,6 @@ export const indonesian: Texts = {
   youGet: 'Anda menerima sekitar',
   youGetBy: (channel) => `Anda menerima sekitar, lewat ${channel}`,
   otherwise: 'cara lain',
-  rate: 'Kurs',
-  perDollar: (amount) => `${amount} per dolar`,
   reference: 'Kurs acuan',
   spread: 'Selisih kurs kami',
   validUntil: 'Kurs berlaku sampai',

@@ -91,8 +91,6 @@ export const malay: Texts = {
   youGet: 'Anda terima kira-kira',
   youGetBy: (channel) => `Anda terima kira-kira, melalui ${channel}`,
   otherwise: 'cara lain',
-  rate: 'Kadar pertukaran',
-  perDollar: (amount) => `${amount} bagi setiap dolar`,
   reference: 'Kadar rujukan',
   spread: 'Margin kami',
   validUntil: 'Kadar sah hingga',
