@@ -13,6 +13,7 @@ const gateway = {
 
 onOneStack(() => ({ limits: 'deployed', env: { ...quickChecks, gateway, sandbox: persona } }), {
   'verdicts of persona': async () => (await import('./verdicts.suite')).verdictsAreNotMissed(),
+  'one-address': () => import('../journeys/one-address.suite'),
   // This suite is last because it uses up the limits of this machine's address.
   'slow-readers': () => import('../attacks/slow-readers.suite'),
 })
