@@ -296,7 +296,7 @@ withBrowser('an automatic repayment is off until it is allowed from the wallet, 
   expect(await shown(page.getByLabel(t.autoRepayMostIn('AUSD'))).inputValue()).toBe('3.00')
   await allowAutoRepay('wallet', '2.5')
   await see(/^about RM\s\d+\.\d+ \(2\.50\sAUSD\)$/)
-  await see(/^from \d+ \w+ \d{4}, \d\d:\d\d MYT, one try a day$/)
+  await see(/^from \d+ \w+ \d{4}, \d\d:\d\d MYT, tried again until it succeeds$/)
   await see(t.autoRepayNotes.wallet)
   await see(/^Your debt is more than you allow here\. Repay the rest yourself: about RM\s\d+\.\d+ \(0\.50\sAUSD\)\.$/)
   await untilAllowed(null)

@@ -29,7 +29,7 @@ test('the page says when and from where a debt will be repaid automatically', ()
   )
   expect(warning).toBeUndefined()
   expect(textsWith({ startsAt: '1' })).toEqual([
-    'This loan is now being repaid automatically from your wallet, with one try a day, at most 3.00 AUSD.',
+    'This loan is now being repaid automatically from your wallet, at most 3.00 AUSD.',
     undefined,
   ])
   expect(textsWith({ startsAt: null }, { drawn: '0' })).toEqual([

@@ -72,7 +72,7 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
     const wanted = permissionOf(most.read())
     const { startsAt: from } = wanted
     const now = await app.chain.nowSeconds()
-    const when = from === null || BigInt(from) > now ? from && t.autoRepayOnceADay(time(app, from)) : t.autoRepaySoon
+    const when = from === null || BigInt(from) > now ? from && t.autoRepayAt(time(app, from)) : t.autoRepaySoon
     showReview(app, review, {
       rows: [
         [t.autoRepayFrom, t.autoRepaySources[wanted.source]],

@@ -151,9 +151,9 @@ export const english = {
   autoRepayMost: 'At most, for each loan',
   autoRepayMostIn: (currency: string) => `At most, for each loan, in ${currency}`,
   autoRepayWhen: 'When',
-  autoRepayOnceADay: (time: string) => `from ${time}, one try a day`,
-  autoRepaySoon: 'within an hour, then one try a day',
-  autoRepayBeforeDue: 'from a day before your next loan is due, one try a day',
+  autoRepayAt: (time: string) => `from ${time}, tried again until it succeeds`,
+  autoRepaySoon: 'soon, tried again until it succeeds',
+  autoRepayBeforeDue: 'from a day before your next loan is due, tried again until it succeeds',
   autoRepayNotes: {
     wallet:
       'The AUSD must be in your wallet by then. The permission is for your own debt alone, and you can end it at any time.',
@@ -172,10 +172,8 @@ export const english = {
       `This loan will be repaid automatically from your collateral, from ${time} on, at most ${most}.`,
   },
   autoRepayNow: {
-    wallet: (most: string) =>
-      `This loan is now being repaid automatically from your wallet, with one try a day, at most ${most}.`,
-    collateral: (most: string) =>
-      `This loan is now being repaid automatically from your collateral, with one try a day, at most ${most}.`,
+    wallet: (most: string) => `This loan is now being repaid automatically from your wallet, at most ${most}.`,
+    collateral: (most: string) => `This loan is now being repaid automatically from your collateral, at most ${most}.`,
   },
   autoRepayNext: {
     wallet: (most: string) => `Your next loan will be repaid automatically from your wallet, at most ${most}.`,

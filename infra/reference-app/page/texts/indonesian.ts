@@ -135,9 +135,9 @@ export const indonesian: Texts = {
   autoRepayMost: 'Maksimal per pinjaman',
   autoRepayMostIn: (currency) => `Maksimal per pinjaman, dalam ${currency}`,
   autoRepayWhen: 'Waktu',
-  autoRepayOnceADay: (time) => `mulai ${time}, dicoba sekali sehari`,
-  autoRepaySoon: 'dalam satu jam, lalu dicoba sekali sehari',
-  autoRepayBeforeDue: 'mulai sehari sebelum pinjaman berikutnya jatuh tempo, dicoba sekali sehari',
+  autoRepayAt: (time) => `mulai ${time}, diulang sampai berhasil`,
+  autoRepaySoon: 'segera, diulang sampai berhasil',
+  autoRepayBeforeDue: 'mulai sehari sebelum pinjaman berikutnya jatuh tempo, diulang sampai berhasil',
   autoRepayNotes: {
     wallet:
       'AUSD harus sudah ada di dompet Anda pada waktu itu. Izin ini hanya untuk melunasi pinjaman Anda sendiri, dan dapat Anda hentikan kapan saja.',
@@ -155,9 +155,8 @@ export const indonesian: Texts = {
       `Pinjaman ini akan dilunasi otomatis dari jaminan Anda mulai ${time}, maksimal ${most}.`,
   },
   autoRepayNow: {
-    wallet: (most) => `Pinjaman ini sedang dilunasi otomatis dari dompet Anda, dicoba sekali sehari, maksimal ${most}.`,
-    collateral: (most) =>
-      `Pinjaman ini sedang dilunasi otomatis dari jaminan Anda, dicoba sekali sehari, maksimal ${most}.`,
+    wallet: (most) => `Pinjaman ini sedang dilunasi otomatis dari dompet Anda, maksimal ${most}.`,
+    collateral: (most) => `Pinjaman ini sedang dilunasi otomatis dari jaminan Anda, maksimal ${most}.`,
   },
   autoRepayNext: {
     wallet: (most) => `Pinjaman Anda berikutnya akan dilunasi otomatis dari dompet Anda, maksimal ${most}.`,

@@ -134,9 +134,9 @@ export const malay: Texts = {
   autoRepayMost: 'Paling banyak bagi setiap pinjaman',
   autoRepayMostIn: (currency) => `Paling banyak bagi setiap pinjaman, dalam ${currency}`,
   autoRepayWhen: 'Masa',
-  autoRepayOnceADay: (time) => `mulai ${time}, dicuba sekali sehari`,
-  autoRepaySoon: 'dalam masa sejam, kemudian dicuba sekali sehari',
-  autoRepayBeforeDue: 'mulai sehari sebelum tarikh akhir bayaran pinjaman berikutnya, dicuba sekali sehari',
+  autoRepayAt: (time) => `mulai ${time}, diulang sehingga berjaya`,
+  autoRepaySoon: 'tidak lama lagi, diulang sehingga berjaya',
+  autoRepayBeforeDue: 'mulai sehari sebelum tarikh akhir bayaran pinjaman berikutnya, diulang sehingga berjaya',
   autoRepayNotes: {
     wallet:
       'AUSD mesti ada dalam dompet anda pada masa itu. Kebenaran ini hanya untuk membayar pinjaman anda sendiri, dan boleh anda tamatkan pada bila-bila masa.',
@@ -155,10 +155,9 @@ export const malay: Texts = {
       `Pinjaman ini akan dibayar balik secara automatik daripada cagaran anda mulai ${time}, paling banyak ${most}.`,
   },
   autoRepayNow: {
-    wallet: (most) =>
-      `Pinjaman ini sedang dibayar balik secara automatik daripada dompet anda, dicuba sekali sehari, paling banyak ${most}.`,
+    wallet: (most) => `Pinjaman ini sedang dibayar balik secara automatik daripada dompet anda, paling banyak ${most}.`,
     collateral: (most) =>
-      `Pinjaman ini sedang dibayar balik secara automatik daripada cagaran anda, dicuba sekali sehari, paling banyak ${most}.`,
+      `Pinjaman ini sedang dibayar balik secara automatik daripada cagaran anda, paling banyak ${most}.`,
   },
   autoRepayNext: {
     wallet: (most) =>
