@@ -182,7 +182,7 @@ const closureMaxMs = 16 * dayMs
 export const isFromFuture = ({ asOfMs }: Pick<Sighting, 'asOfMs'>, nowMs: number): boolean => asOfMs - nowMs > dayMs
 
 /** Returns true for a rate that is too old. Weekends and holidays allow an older one. */
-function isStale({ asOfMs }: Sighting, guards: Guards, nowMs: number): boolean {
+export function isStale({ asOfMs }: Sighting, guards: Guards, nowMs: number): boolean {
   const ageMs = nowMs - asOfMs
   if (isFromFuture({ asOfMs }, nowMs)) return true
   if (ageMs <= guards.ageWeekdayMaxMs) return false

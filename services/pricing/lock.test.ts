@@ -398,6 +398,27 @@ describe('the rates bucket', () => {
     expect(third.rateOf('USD/MYR')).toMatchObject({ reference: { localE8PerUsd: 434_000_000n } })
   })
 
+  test('has no rate of a source that answers only with one that is too old, whatever it gave before', async () => {
+    const dated = (ageMs: number) => ({
+      source: 'stopped',
+      pair: 'USD/MYR' as const,
+      localE8PerUsd: 421_000_000n,
+      asOfMs: Date.now() - ageMs,
+    })
+    const answers = [dated(60_000)]
+    const stopped = {
+      name: 'stopped',
+      pairs: ['USD/MYR'] as const,
+      neverCloses: false,
+      checkOnly: false,
+      ask: async () => answers.shift() ?? dated(40 * 86_400_000),
+    }
+    await using cache = await openRateCache({ ...fixture.context, sources: [stopped] })
+    expect(cache.rateOf('USD/MYR')).toMatchObject({ payIn: expect.anything() })
+    await cache.poll()
+    expect(cache.rateOf('USD/MYR')).toHaveProperty('unavailable')
+  })
+
   test('raises an alarm for a pair without a rate', async () => {
     const raised: object[] = []
     const write = (line: string) => {

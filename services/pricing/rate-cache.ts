@@ -3,7 +3,7 @@ import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { type Pair, pairs } from '#shared/money/pair'
 import type { Context } from './context'
-import { decideRate, isFromFuture, operatorSource, type RateVerdict } from './decide'
+import { decideRate, isFromFuture, isStale, operatorSource, type RateVerdict } from './decide'
 import type { RateSource, Sighting } from './rate'
 
 export type RateCache = AsyncDisposable & {
@@ -91,7 +91,7 @@ async function recall({ rates, log }: Context, { seen }: Memory, source: RateSou
 }
 
 async function askSource(context: Context, memory: Memory, source: RateSource, pair: Pair): Promise<void> {
-  const { rates, log, clock } = context
+  const { rates, log, clock, guards } = context
   const key = keyOf(source.name, pair)
   try {
     const sighting = await source.ask(pair)
@@ -101,8 +101,9 @@ async function askSource(context: Context, memory: Memory, source: RateSource, p
     const nowMs = clock()
     const before = newer(memory.seen.get(key), ofOthers, nowMs)
     // The copies of a source may answer in turn, and instances may ask different ones: a user could choose between two rates.
+    // One that is too old shows that the source has stopped: then neither of them counts.
     // guard: a rate is never followed by an older one of its source
-    if (before && newer(sighting, before, nowMs) === before) {
+    if (before && newer(sighting, before, nowMs) === before && !isStale(sighting, guards, nowMs)) {
       memory.seen.set(key, before)
       log.warn({ source: source.name, pair, asOf: new Date(sighting.asOfMs).toISOString() }, 'older rate ignored')
       return
