@@ -114,9 +114,9 @@ describe('security: Postgres itself refuses a second row', () => {
     ['gateway.identities_pkey', 'identities', 'wallet', 'a wallet is given its coin once'],
     ['gateway.reminders_wallet_cycle_kind_pk', 'reminders', 'wallet, cycle, kind', 'a reminder is sent once'],
     [
-      'gateway.auto_repayments_wallet_cycle_day_pk',
+      'gateway.auto_repayments_wallet_cycle_attempt_pk',
       'auto_repayments',
-      'wallet, cycle, day',
+      'wallet, cycle, attempt',
       'a try to repay a debt automatically is ordered once',
     ],
     ['pricing.quotes_taken_pkey', 'quotes_taken', 'id', 'a quote has one taker'],

@@ -107,19 +107,19 @@ export const ReturnOrdered = command(
 
 /**
  * Orders the automatic repayment of a debt from the borrower's own AUSD or collateral, as the borrower allowed on the
- * chain. The contract decides how much. `day` is the number of the try in its cycle.
+ * chain. The contract decides how much. `attempt` numbers the tries in a cycle from 0.
  */
 export const AutorepayOrdered = command(
   'relay.autorepay',
   ['gateway'],
-  Type.Object({ wallet: Address, cycle: Type.Integer({ minimum: 1 }), day: Type.Integer({ minimum: 0 }) }),
+  Type.Object({ wallet: Address, cycle: Type.Integer({ minimum: 1 }), attempt: Type.Integer({ minimum: 0 }) }),
 )
 
 const outcome = {
   operationId: Type.String(),
   /**
    * Business id of the order: ref id (extend: refId:until; revoke in part: refId:left), payout id, send id, wallet
-   * (verify and freeze: wallet:revision; refill: wallet:day; autorepay: wallet:cycle:day), or the transfer being
+   * (verify and freeze: wallet:revision; refill: wallet:day; autorepay: wallet:cycle:attempt), or the transfer being
    * returned (transaction:log).
    */
   cause: Type.String(),

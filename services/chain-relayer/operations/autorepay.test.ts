@@ -48,14 +48,14 @@ async function comeNear() {
   await chain.mine({ blocks: 3 })
 }
 
-const autorepay = (wallet: Hex, day = 0, cycle = 1): Task & { kind: 'autorepay' } => ({
+const autorepay = (wallet: Hex, attempt = 0, cycle = 1): Task & { kind: 'autorepay' } => ({
   kind: 'autorepay',
-  payload: { wallet, cycle, day },
+  payload: { wallet, cycle, attempt },
 })
 
-async function tried(wallet: Hex, day = 0, cycle = 1) {
+async function tried(wallet: Hex, attempt = 0, cycle = 1) {
   const context = listening(await fixture.begin())
-  const task = autorepay(wallet, day, cycle)
+  const task = autorepay(wallet, attempt, cycle)
   await fixture.command(task)
   const { state, reason } = await fixture.finish(context, task)
   expect(context.raised).toEqual([])
@@ -93,7 +93,7 @@ describe('an automatic repayment', () => {
     expect(await fixture.balanceOf(wallet)).toBe(drawnMicro)
   })
 
-  test('fails without an alert while the wallet has not allowed it, or has too little, and succeeds on a later day', async () => {
+  test('fails without an alert while the wallet has not allowed it, or has too little, and succeeds at a later try', async () => {
     const { key, wallet } = await borrower()
     await comeNear()
     expect(await tried(wallet, 0)).toEqual(failedAs('nothing_due'))

@@ -149,7 +149,7 @@ describe('an order', () => {
     ['revoke', { refId, wallet, of: 'topup', left: '07' }, `${refId}:7`],
     ['extend', { refId, wallet, until: '0170' }, `${refId}:170`],
     ['return', { payoutId: 'p1', wallet, ausd: '1' }, 'p1'],
-    ['autorepay', { wallet, cycle: 3, day: 1 }, `${wallet.toLowerCase()}:3:1`],
+    ['autorepay', { wallet, cycle: 3, attempt: 1 }, `${wallet.toLowerCase()}:3:1`],
     ['giveback', { txHash: '0x12', logIndex: 7, wallet, ausd: '1', nonce: null }, '0x12:7'],
   ] as const)('to %s is caused by %o', (kind, payload, cause) => {
     expect(orderOf(asRead({ kind, payload } as Task)).cause).toBe(cause)

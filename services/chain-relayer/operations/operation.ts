@@ -223,8 +223,8 @@ export function orderOf(task: Task): Order {
     case 'return':
       return order(task, task.payload.payoutId, task.payload.wallet, own)
     case 'autorepay': {
-      const { wallet, cycle, day } = task.payload
-      return order(task, `${wallet}:${cycle}:${day}`, wallet, own)
+      const { wallet, cycle, attempt } = task.payload
+      return order(task, `${wallet}:${cycle}:${attempt}`, wallet, own)
     }
     case 'giveback': {
       const { wallet, nonce: authorizationNonce } = task.payload

@@ -8,13 +8,13 @@ import { schema } from '../schema.store'
 /** `needless`: when the contract was asked, nothing was owed or allowed any more. */
 const outcomes = ['repaid', 'failed', 'needless'] as const
 
-/** Tries to repay a debt automatically, numbered in each cycle by `day`; rows are kept permanently. */
+/** Tries to repay a debt automatically, numbered in each cycle by `attempt`; rows are kept permanently. */
 export const autoRepayments = schema.table(
   'auto_repayments',
   {
     wallet: addressColumn('wallet').notNull(),
     cycle: integer('cycle').notNull(),
-    day: integer('day').notNull(),
+    attempt: integer('attempt').notNull(),
     orderedAt: at('ordered_at').notNull().defaultNow(),
     /** Null until the relayer has reported. */
     outcome: text('outcome', { enum: outcomes }),
@@ -22,17 +22,17 @@ export const autoRepayments = schema.table(
     txHash: text('tx_hash').$type<`0x${string}`>(),
     endedAt: at('ended_at'),
   },
-  (table) => [primaryKey({ columns: [table.wallet, table.cycle, table.day] })],
+  (table) => [primaryKey({ columns: [table.wallet, table.cycle, table.attempt] })],
 )
 
-export type Try = Pick<typeof autoRepayments.$inferSelect, 'wallet' | 'cycle' | 'day'>
+export type Try = Pick<typeof autoRepayments.$inferSelect, 'wallet' | 'cycle' | 'attempt'>
 export type Ending = Pick<typeof autoRepayments.$inferSelect, 'outcome' | 'reason' | 'txHash'>
 
-export async function isTried(db: Db, { wallet, cycle, day }: Try): Promise<boolean> {
+export async function isTried(db: Db, { wallet, cycle, attempt }: Try): Promise<boolean> {
   const rows = await db
-    .select({ day: autoRepayments.day })
+    .select({ attempt: autoRepayments.attempt })
     .from(autoRepayments)
-    .where(and(eq(autoRepayments.wallet, wallet), eq(autoRepayments.cycle, cycle), eq(autoRepayments.day, day)))
+    .where(and(eq(autoRepayments.wallet, wallet), eq(autoRepayments.cycle, cycle), eq(autoRepayments.attempt, attempt)))
   return rows.length > 0
 }
 
@@ -42,7 +42,7 @@ export async function insertTry(tx: Tx, one: Try): Promise<boolean> {
     .insert(autoRepayments)
     .values(one)
     .onConflictDoNothing()
-    .returning({ day: autoRepayments.day })
+    .returning({ attempt: autoRepayments.attempt })
   return inserted.length > 0
 }
 
@@ -52,10 +52,10 @@ export async function endTry(tx: Tx, one: Try, ending: Ending, endedAt: Date): P
     .insert(autoRepayments)
     .values({ ...one, ...ending, endedAt })
     .onConflictDoUpdate({
-      target: [autoRepayments.wallet, autoRepayments.cycle, autoRepayments.day],
+      target: [autoRepayments.wallet, autoRepayments.cycle, autoRepayments.attempt],
       set: { ...ending, endedAt },
       setWhere: isNull(autoRepayments.outcome),
     })
-    .returning({ day: autoRepayments.day })
+    .returning({ attempt: autoRepayments.attempt })
   return ended.length > 0
 }

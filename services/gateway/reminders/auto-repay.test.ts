@@ -46,24 +46,24 @@ describe('the decision about an automatic repayment', () => {
     ['tries on the last second in which a payment prevents the default', debt.defaultsAt, 4, again + 3 * day],
     ['ends with the default', debt.defaultsAt + 1, null, null],
   ])('%s', (_, now, tried, lookAt) => {
-    expect(decideAutoRepay(debt, allowed, now)).toEqual({ day: tried, lookAt })
+    expect(decideAutoRepay(debt, allowed, now)).toEqual({ attempt: tried, lookAt })
   })
 
   test('tries a debt of a short term again at half and at a quarter of the time that is left', () => {
     const short = { ...allowed, startsAt: dueAt - 32 }
     const decided = [dueAt - 32, dueAt - 16, dueAt - 8, dueAt].map((now) => decideAutoRepay(debt, short, now))
     expect(decided).toEqual([
-      { day: 0, lookAt: dueAt - 16 },
-      { day: 1, lookAt: dueAt - 8 },
-      { day: 2, lookAt: dueAt - 16 + day },
-      { day: 2, lookAt: dueAt - 16 + day },
+      { attempt: 0, lookAt: dueAt - 16 },
+      { attempt: 1, lookAt: dueAt - 8 },
+      { attempt: 2, lookAt: dueAt - 16 + day },
+      { attempt: 2, lookAt: dueAt - 16 + day },
     ])
   })
 
   test('looks at a debt without a permission at least every hour, since it may be given then', () => {
-    expect(decideAutoRepay(debt, null, startsAt - 1)).toEqual({ day: null, lookAt: startsAt })
-    expect(decideAutoRepay(debt, null, startsAt)).toEqual({ day: null, lookAt: startsAt + 3_600 })
-    expect(decideAutoRepay(debt, null, debt.defaultsAt + 1)).toEqual({ day: null, lookAt: null })
+    expect(decideAutoRepay(debt, null, startsAt - 1)).toEqual({ attempt: null, lookAt: startsAt })
+    expect(decideAutoRepay(debt, null, startsAt)).toEqual({ attempt: null, lookAt: startsAt + 3_600 })
+    expect(decideAutoRepay(debt, null, debt.defaultsAt + 1)).toEqual({ attempt: null, lookAt: null })
   })
 
   test.each([
@@ -115,23 +115,23 @@ describe('a try to repay a debt automatically', () => {
   // guard: a try to repay a debt automatically is ordered once
   test('is ordered once, by any number of instances at once', async () => {
     const wallet = walletOf()
-    const one = { wallet, cycle: 3, day: 0 }
+    const one = { wallet, cycle: 3, attempt: 0 }
     const order = () => backbone.database.transaction((tx) => orderTry(tx, one))
     const orders = await Promise.all([order(), order(), order()])
     expect(orders.filter(Boolean)).toHaveLength(1)
     expect(await order()).toBe(false)
     expect(await announcedTo(wallet, 'relay.autorepay')).toEqual([one])
-    await backbone.database.transaction((tx) => orderTry(tx, { ...one, day: 1 }))
+    await backbone.database.transaction((tx) => orderTry(tx, { ...one, attempt: 1 }))
     expect(await announcedTo(wallet, 'relay.autorepay')).toHaveLength(2)
   })
 
   test('announces once that the debt was repaid, with the transaction', async () => {
     const wallet = walletOf()
-    await backbone.database.transaction((tx) => orderTry(tx, { wallet, cycle: 3, day: 0 }))
+    await backbone.database.transaction((tx) => orderTry(tx, { wallet, cycle: 3, attempt: 0 }))
     for (let time = 0; time < 2; time++) await hear(settled, `${wallet}:3:0`, { txHash, blockNumber: '7' })
     const repaid = { wallet, cycle: 3, outcome: 'repaid', reason: null, txHash, occurredAt: expect.any(String) }
     expect(await announcedTo(wallet)).toEqual([repaid])
-    expect(await triesOf(wallet)).toMatchObject([{ day: 0, outcome: 'repaid', txHash }])
+    expect(await triesOf(wallet)).toMatchObject([{ attempt: 0, outcome: 'repaid', txHash }])
   })
 
   test.each([

@@ -57,7 +57,7 @@ const [secondBefore, thirdBefore] = [7_200, 900]
 export const lastInTime = 2
 
 /** Decision about a debt: the number of the try that is due, and the next time to look, in unix seconds. */
-type Decision = { readonly day: number | null; readonly lookAt: number | null }
+type Decision = { readonly attempt: number | null; readonly lookAt: number | null }
 
 /**
  * Decides whether a try to repay a debt is due. The first is due a day before the due date, so that a borrower who lacks
@@ -69,19 +69,19 @@ export function decideAutoRepay(
   permission: Permission | null,
   now: number,
 ): Decision {
-  if (now > defaultsAt) return { day: null, lookAt: null }
+  if (now > defaultsAt) return { attempt: null, lookAt: null }
   const from = permission?.startsAt ?? dueAt - daySeconds
-  if (now < from) return { day: null, lookAt: from }
+  if (now < from) return { attempt: null, lookAt: from }
   if (!permission) {
     const leftSeconds = (now < dueAt ? dueAt : defaultsAt) - now
-    return { day: null, lookAt: now + clamp(Math.floor(leftSeconds / 2), lookMin, lookMax) }
+    return { attempt: null, lookAt: now + clamp(Math.floor(leftSeconds / 2), lookMin, lookMax) }
   }
   const second = dueAt - Math.min(secondBefore, Math.floor((dueAt - from) / 2))
   const third = dueAt - Math.min(thirdBefore, Math.floor((dueAt - from) / 4))
-  if (now < second) return { day: 0, lookAt: second }
-  if (now < third) return { day: 1, lookAt: third }
+  if (now < second) return { attempt: 0, lookAt: second }
+  if (now < third) return { attempt: 1, lookAt: third }
   const days = Math.floor((now - second) / daySeconds)
-  return { day: lastInTime + days, lookAt: second + (1 + days) * daySeconds }
+  return { attempt: lastInTime + days, lookAt: second + (1 + days) * daySeconds }
 }
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))
@@ -94,12 +94,12 @@ export async function orderTry(tx: Tx, one: Try): Promise<boolean> {
   return true
 }
 
-const causeOf = ({ wallet, cycle, day }: Try) => `${wallet}:${cycle}:${day}`
+const causeOf = ({ wallet, cycle, attempt }: Try) => `${wallet}:${cycle}:${attempt}`
 
 function tryOf(cause: string): Try {
   const match = /^(0x[0-9a-f]{40}):([0-9]{1,9}):([0-9]{1,9})$/.exec(cause)
   if (!match) throw new Malformed(`"${cause.slice(0, 80)}" is not the cause of an automatic repayment`)
-  return { wallet: match[1] as `0x${string}`, cycle: Number(match[2]), day: Number(match[3]) }
+  return { wallet: match[1] as `0x${string}`, cycle: Number(match[2]), attempt: Number(match[3]) }
 }
 
 const isFailure = (reason: string): reason is AutoRepayFailure =>

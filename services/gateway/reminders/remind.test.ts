@@ -262,7 +262,7 @@ describe('the reminders of a debt', () => {
 describe('the automatic repayment of a debt', () => {
   const allowed: AutoRepay = { maxPerCycle: '500', source: 'wallet', taken: '0', startsAt: String(dueAt - day) }
   const tries = async () =>
-    (await announced(AutorepayOrdered.subject)).map(({ cycle, day: number }) => `${cycle} ${number}`)
+    (await announced(AutorepayOrdered.subject)).map(({ cycle, attempt }) => `${cycle} ${attempt}`)
 
   test('is ordered in time and once a day from a day before the due date, by two instances with restarts in between', async () => {
     chain.autoRepay = allowed

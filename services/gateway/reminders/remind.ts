@@ -154,7 +154,7 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
     }
   }
   const repay = decideAutoRepay(debt, permission, Number(blockTime))
-  if (repay.day !== null && !(await repayOnce(context, { wallet, cycle, day: repay.day }))) return
+  if (repay.attempt !== null && !(await repayOnce(context, { wallet, cycle, attempt: repay.attempt }))) return
   // The result is remembered only for the chain's due date, because the reader may not have a later one yet.
   if (open.dueAt === due.dueAt) looks.set(keyOf(due), earlier(lookAt, repay.lookAt))
 }
@@ -179,13 +179,13 @@ async function repayOnce(context: Reminding, one: Try): Promise<boolean> {
  * does not stop the last try in time, because it may never be paid. What both repay becomes collateral, so that a
  * repayment does not depend on an answer of payments.
  */
-async function isBeingPaid({ ask, log }: Reminding, { wallet, day }: Try): Promise<boolean> {
+async function isBeingPaid({ ask, log }: Reminding, { wallet, attempt }: Try): Promise<boolean> {
   const answer = await ask(PaymentsActivity, { wallet, limit: 1 }).catch((err) => {
     log.warn({ err, wallet }, 'settlements not read before an automatic repayment')
     return undefined
   })
   if (!answer || 'refused' in answer) return false
   const settlements = answer.ok.inFlight.filter(({ kind }) => kind === 'settlement')
-  const awaited = day === lastInTime ? ['paid'] : ['paid', 'awaiting_payment']
+  const awaited = attempt === lastInTime ? ['paid'] : ['paid', 'awaiting_payment']
   return settlements.some(({ status }) => awaited.includes(status))
 }
