@@ -35,22 +35,24 @@ const sent = (nonce: number, what: Partial<LaneTransaction>): LaneTransaction =>
   actions: [],
   ...what,
 })
+/** A restore that puts nothing back. */
+const nothing: Omit<PutBack, 'since'> = {
+  payments: [],
+  paid: [],
+  payouts: [],
+  returns: [],
+  dropped: [],
+  hold: [],
+  erased: new Map(),
+  paidCashouts: [],
+  asked: [],
+  transactions: [],
+}
 const pay = [{ does: 'pay', wallet: ana, done: true }] as const
 
 async function restored(transaction: LaneTransaction, operations: LostOperation[] = []) {
   const transactions = [{ transaction, operations }]
-  const nothing = {
-    payments: [],
-    paid: [],
-    payouts: [],
-    erased: new Map(),
-    paidCashouts: [],
-    asked: [],
-    returns: [],
-    dropped: [],
-    hold: [],
-  }
-  await putBack(sql, { since: new Date(), ...nothing, transactions } satisfies PutBack)
+  await putBack(sql, { ...nothing, since: new Date(), transactions })
   const items = [`${lane}:${transaction.nonce}`, ...operations.map(({ cause }) => cause)]
   const rows = await sql<{ account: string; asset: string; amount: string }[]>`
     select account, asset, amount::text from chain_relayer.journal
@@ -134,19 +136,7 @@ test.each([
   async (state, _, nonce) => {
     const payoutId = crypto.randomUUID()
     const lost = lostPayout(payoutId)
-    const nothing = {
-      payments: [],
-      paid: [],
-      payouts: [],
-      erased: new Map(),
-      paidCashouts: [],
-      asked: [],
-      returns: [],
-      dropped: [],
-      hold: [],
-      transactions: [],
-    }
-    await putBack(sql, { since: new Date(), ...nothing, payouts: [lost] })
+    await putBack(sql, { ...nothing, since: new Date(), payouts: [lost] })
     await sql`update payouts.payouts set state = ${state} where id = ${payoutId}`
     const operation: LostOperation = {
       id: `op_${payoutId}`,
@@ -160,7 +150,7 @@ test.each([
       leavesMicro: '0',
     }
     if (nonce) await restored(sent(nonce, {}), [operation])
-    else await putBack(sql, { since: new Date(), ...nothing, returns: [payoutId] })
+    else await putBack(sql, { ...nothing, since: new Date(), returns: [payoutId] })
     const [row] =
       await sql`select state, reason, next_check_at <= now() as due from payouts.payouts where id = ${payoutId}`
     const reason = state === 'paid' ? 'bank_reversed' : 'cancelled'
@@ -180,18 +170,8 @@ test.each([
   await sql`
     insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, leaves_micro, state)
     values (${`op_${payoutId}`}, 'return', ${payoutId}, ${ana}, '{}', 'h', 0, ${state})`
-  const nothing = {
-    payments: [],
-    paid: [],
-    payouts: [],
-    returns: [],
-    hold: [],
-    erased: new Map(),
-    paidCashouts: [],
-    asked: [],
-  }
   const dropped = [{ id: payoutId, messageIds: [`${payoutId}-1`, `${payoutId}-2`] }]
-  for (const _ of [1, 2]) await putBack(sql, { since: new Date(), ...nothing, transactions: [], dropped })
+  for (const _ of [1, 2]) await putBack(sql, { ...nothing, since: new Date(), dropped })
   const left = await sql<{ state: string }[]>`select state from chain_relayer.operation where cause = ${payoutId}`
   expect(left.map((row) => row.state)).toEqual(states)
   const handled = await sql<{ id: string }[]>`select message_id as id from chain_relayer.inbox
@@ -205,8 +185,7 @@ test.each([
   ['paying', false],
 ])('a cash-out that is %s and that an operator held since the backup is held: %p', async (state, held) => {
   const payoutId = crypto.randomUUID()
-  const nothing = { payments: [], paid: [], returns: [], dropped: [], erased: new Map(), paidCashouts: [], asked: [] }
-  const what = { since: new Date(), ...nothing, transactions: [], hold: [payoutId] }
+  const what = { ...nothing, since: new Date(), hold: [payoutId] }
   await putBack(sql, { ...what, payouts: [lostPayout(payoutId)] })
   await sql`update payouts.payouts set state = ${state} where id = ${payoutId}`
   for (const _ of [1, 2]) await putBack(sql, { ...what, payouts: [] })
