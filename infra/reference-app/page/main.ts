@@ -118,12 +118,9 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   }
   const read = async (by: Client) => {
     const me = okOf(await by.me())
-    return {
-      me,
-      activity: okOf(await by.activity({ limit: pageItems })),
-      rate: await readRate(by, me),
-      allowance: await readAllowance(me),
-    }
+    const activity = okOf(await by.activity({ limit: pageItems }))
+    const [rate, allowance] = await Promise.all([readRate(by, me), readAllowance(me)])
+    return { me, activity, rate, allowance }
   }
   const orders = openOrders(localStorage, account.address)
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
