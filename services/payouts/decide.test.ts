@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { type PayoutStatus, payoutStatusFrom } from '#shared/provider/payout'
 import type { CashoutState } from './cashout'
 import {
   answerAgeMaxMs,
@@ -9,8 +10,8 @@ import {
   receivePayoutStatus,
   receiveTaken,
 } from './decide'
-import type { Evidence, PayoutStatus } from './provider'
-import { reasonFrom, statusFrom } from './providers/xendit/mapping'
+import type { Evidence } from './provider'
+import { reasonFrom } from './providers/xendit/mapping'
 
 const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const facts = (state: CashoutState, lastStatus: PayoutStatus | null = 'pending'): CashoutFacts => ({
@@ -24,7 +25,7 @@ const facts = (state: CashoutState, lastStatus: PayoutStatus | null = 'pending')
 const evidence = (word: string, change: Partial<Evidence> = {}): Evidence => ({
   payoutId: 'disb-1',
   referenceId: id,
-  status: statusFrom(word),
+  status: payoutStatusFrom(word),
   word,
   failureCode: null,
   reason: reasonFrom(word, change.failureCode ?? null),
@@ -101,7 +102,7 @@ describe('the decision on a payout status', () => {
     expect(step).toEqual({ next: 'returning', reason: reason as never })
   })
   test.each(['constructor', '__proto__', 'succeeded', ''])('%p is unknown', (word) => {
-    expect(statusFrom(word)).toBe('unknown')
+    expect(payoutStatusFrom(word)).toBe('unknown')
   })
 
   test('of a success changes nothing about a reversed payout until it is too late to be outdated', () => {

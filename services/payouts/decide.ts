@@ -2,10 +2,11 @@ import { countries } from '#shared/money/countries'
 import { feeCeil, type QuotedFee, quotedFee } from '#shared/money/fee'
 import { money } from '#shared/money/money'
 import { toFiatFloor } from '#shared/money/rate'
+import type { PayoutStatus } from '#shared/provider/payout'
 import type { ProblemMeaning } from '#shared/provider/problem'
 import type { RefusalCode } from '#shared/refusals'
 import type { CashoutRequest, CashoutState, Reason } from './cashout'
-import type { Evidence, PayoutChannel, PayoutStatus } from './provider'
+import type { Evidence, PayoutChannel } from './provider'
 
 /** Maximum of a payout in rupiah: above any bank transfer, and exact as a JSON number. */
 export const payoutMaxMinor = 999_999_999_999_999n

@@ -1,9 +1,7 @@
+import type { PayoutStatus } from '#shared/provider/payout'
 import type { ProblemMeaning } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 import type { Reason } from './cashout'
-
-/** Status of a payout. An unrecognised status of the provider is `unknown`, never a success. */
-export type PayoutStatus = 'pending' | 'succeeded' | 'refused' | 'reversed' | 'unknown'
 
 /** Payout as fetched with our own key. */
 export type Evidence = {

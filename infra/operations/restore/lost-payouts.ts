@@ -1,7 +1,7 @@
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { canonical, type GivenAuthorization } from '#shared/chain/given-authorization'
 import { uuidFor } from '#shared/ids'
-import { failedStatuses } from './provider'
+import { isBack } from './provider'
 import { type FoundReturns, type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
 
 /**
@@ -87,7 +87,7 @@ export async function findReturns({ known, bus, provider }: Pick<World, 'known' 
   for (const [id, messageIds] of bus.returns) {
     if (!known.unreturned.has(id)) continue
     const payouts = await provider.payoutsOf(id)
-    const alive = payouts.find(({ status }) => !failedStatuses.has(status))
+    const alive = payouts.find(({ status }) => !isBack(status))
     // guard: AUSD of a cash-out that a bank was paid for since the backup is not returned after a restore
     if (alive) {
       found.dropped.push({ id, messageIds })

@@ -3,6 +3,7 @@ import { openLog } from '#platform/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { ProviderNumber } from '#shared/provider/amount'
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '#shared/provider/client'
+import { arrivingOf, payoutStatusFrom, payoutsV3Version } from '#shared/provider/payout'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 import type { payoutApisOf } from '../../../services/payouts/config'
 
@@ -48,15 +49,9 @@ const PayoutV3 = Type.Object({
 })
 /** Status of a payout that a bank has paid, and not returned since. */
 export const paidStatus = 'SUCCEEDED'
-/** Statuses of a payout whose money is with us again. Any other one may have reached the bank. */
-export const failedStatuses: ReadonlySet<string> = new Set([
-  'FAILED',
-  'CANCELLED',
-  'COMPLIANCE_REJECTED',
-  'REJECTED',
-  'EXPIRED',
-  'REVERSED',
-])
+/** Returns true if the money of a payout is with us again. In any other status it may have reached the bank. */
+export const isBack = (status: string): boolean => ['refused', 'reversed'].includes(payoutStatusFrom(status))
+
 const pageOf = <T extends Type.TSchema>(schema: T) =>
   Type.Object({ has_more: Type.Boolean(), data: Type.Array(schema) })
 const [PageV2, PageV3] = [pageOf(Payout), pageOf(PayoutV3)]
@@ -67,12 +62,8 @@ export type FoundPayout = Omit<Static<typeof Payout>, 'channel_code' | 'created'
   created?: string | null | undefined
 }
 
-/** Returns the amount that arrives, because the source amount may include fees. */
 function fromV3({ payout_id: id, reference_id, status, created, ...words }: Static<typeof PayoutV3>): FoundPayout {
-  const arrives = words.destination_amount !== undefined && words.destination_amount !== null
-  const [amount, currency] = arrives
-    ? [words.destination_amount, words.destination_currency]
-    : [words.source_amount, words.source_currency]
+  const [amount, currency] = arrivingOf(words)
   if (!amount || !currency) throw new Error(`payout ${id} has no amount`)
   return { id, reference_id, status, created, amount, currency, metadata: null }
 }
@@ -90,7 +81,6 @@ type PayoutApis = ReturnType<typeof payoutApisOf>
 export type Provider = ReturnType<typeof openProvider>
 
 const apiVersion = '2024-11-11'
-const payoutsVersion = '2025-09-09'
 
 /** Maximum difference of the provider's clock and ours, in ms. */
 export const clockMs = 2 * 3_600_000
@@ -141,7 +131,7 @@ async function listV2(client: ProviderClient, id: string): Promise<FoundPayout[]
 }
 
 async function listV3(client: ProviderClient, id: string): Promise<FoundPayout[]> {
-  const page = await client.get(`/v3/payouts?${byReference(id)}`, { schema: PageV3, apiVersion: payoutsVersion })
+  const page = await client.get(`/v3/payouts?${byReference(id)}`, { schema: PageV3, apiVersion: payoutsV3Version })
   return allOf(id, page).map(fromV3)
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { readBalance } from '#shared/provider/balance'
 import { type Exchange, openProviderClient, type ProviderClient } from '#shared/provider/client'
+import { payoutStatusFrom, payoutsV3Version } from '#shared/provider/payout'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { Evidence, PayoutApis, PayoutOrder, PayoutProvider } from '../../provider'
@@ -11,14 +12,13 @@ import {
   bodyOf,
   channelsFrom,
   evidenceFrom,
-  statusFrom,
   XenditChannelList,
   XenditOrdered,
   XenditPayout,
   XenditPayoutList,
 } from './mapping'
 import { swiftCodeOf } from './swift-codes'
-import { apiVersion, bodyOfV3, evidenceFromV3, XenditOrderedV3, XenditPayoutListV3, XenditPayoutV3 } from './v3'
+import { bodyOfV3, evidenceFromV3, XenditOrderedV3, XenditPayoutListV3, XenditPayoutV3 } from './v3'
 
 /** Opens the client. `apis` are the versions that were used, that of new orders first. */
 export const openXendit = ({
@@ -46,7 +46,7 @@ export const xenditPayouts = (client: ProviderClient, apis: PayoutApis = ['v2'])
     const isV3 = payoutId.startsWith('po-')
     const path = `/${isV3 ? 'v3' : 'v2'}/payouts/${encodeURIComponent(payoutId)}`
     const answer = isV3
-      ? await client.get(path, { schema: XenditPayoutV3, apiVersion })
+      ? await client.get(path, { schema: XenditPayoutV3, apiVersion: payoutsV3Version })
       : await client.get(path, { schema: XenditPayout })
     if ('refused' in answer) {
       if (answer.refused.meaning === 'not_found') return undefined
@@ -59,7 +59,7 @@ export const xenditPayouts = (client: ProviderClient, apis: PayoutApis = ['v2'])
     const path = `/${through}/payouts?${query}`
     const answer =
       through === 'v3'
-        ? await client.get(path, { schema: XenditPayoutListV3, apiVersion })
+        ? await client.get(path, { schema: XenditPayoutListV3, apiVersion: payoutsV3Version })
         : await client.get(path, { schema: XenditPayoutList })
     if ('refused' in answer) throw refusedTo('list payouts', answer.refused)
     return payoutsOf(id, pageOf(answer.ok))
@@ -88,7 +88,7 @@ export const xenditPayouts = (client: ProviderClient, apis: PayoutApis = ['v2'])
     const banks = channelsFrom(answer.ok)
     return apis[0] === 'v3' ? banks.filter(({ code }) => swiftCodeOf(code) !== undefined) : banks
   },
-  statusOf: statusFrom,
+  statusOf: payoutStatusFrom,
   readDelivery,
 })
 
@@ -101,7 +101,7 @@ async function createV2(client: ProviderClient, order: PayoutOrder) {
 
 async function createV3(client: ProviderClient, order: PayoutOrder) {
   // guard: a v3 payout keeps one idempotency key
-  const asked = { body: bodyOfV3(order), idempotencyKey: order.id, apiVersion }
+  const asked = { body: bodyOfV3(order), idempotencyKey: order.id, apiVersion: payoutsV3Version }
   const answer = await client.post('/v3/payouts', { schema: XenditOrderedV3, ...asked })
   return 'ok' in answer ? { ok: evidenceFromV3(answer.ok, answer.ok.payout_id) } : answer
 }

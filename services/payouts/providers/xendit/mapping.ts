@@ -3,8 +3,9 @@ import { schemaReader } from '#platform/schema'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
 import { demandSameField, minorFrom, textFrom } from '#shared/provider/field'
+import { payoutStatusFrom } from '#shared/provider/payout'
 import type { Reason } from '../../cashout'
-import type { Evidence, PayoutChannel, PayoutOrder, PayoutStatus } from '../../provider'
+import type { Evidence, PayoutChannel, PayoutOrder } from '../../provider'
 import { digitsOf, storedNumber } from './account-numbers'
 
 const anything = Type.Optional(Type.Unknown())
@@ -47,25 +48,6 @@ const XenditChannel = Type.Object({
   }),
 })
 
-/** Statuses from the lifecycle page, the v2 and v3 references and the SDK; the list is not exhaustive. */
-const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
-  ['ACCEPTED', 'pending'],
-  ['REQUESTED', 'pending'],
-  ['LOCKED', 'pending'],
-  ...['PENDING_COMPLIANCE_ASSESSMENT', 'PENDING_COMPLIANCE_REVIEW', 'ROUTING', 'READY'].map(
-    (word) => [word, 'pending'] as const,
-  ),
-  ['SUCCEEDED', 'succeeded'],
-  ['FAILED', 'refused'],
-  ['CANCELLED', 'refused'],
-  ['COMPLIANCE_REJECTED', 'refused'],
-  ['REJECTED', 'refused'],
-  ['EXPIRED', 'refused'],
-  ['REVERSED', 'reversed'],
-])
-
-export const statusFrom = (word: string): PayoutStatus => statuses.get(word) ?? 'unknown'
-
 /** Failure codes from the payout references. */
 const reasons: ReadonlyMap<string, Reason> = new Map([
   ['INVALID_DESTINATION', 'account_unknown'],
@@ -93,7 +75,7 @@ export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: stri
   return {
     payoutId,
     referenceId: textFrom(payout.reference_id) ?? '',
-    status: statusFrom(word),
+    status: payoutStatusFrom(word),
     word,
     failureCode,
     reason: reasonFrom(word, failureCode),

@@ -1,12 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { demandSameField, minorFrom, textFrom } from '#shared/provider/field'
+import { arrivingOf, payoutStatusFrom } from '#shared/provider/payout'
 import type { Evidence, PayoutOrder } from '../../provider'
 import { storedNumber } from './account-numbers'
-import { reasonFrom, statusFrom } from './mapping'
+import { reasonFrom } from './mapping'
 import { swiftCodeOf } from './swift-codes'
-
-/** API version from docs.xendit.co/apidocs/create-payout-v3; other endpoints use `2025-09-01`. */
-export const apiVersion = '2025-09-09'
 
 const anything = Type.Optional(Type.Unknown())
 const amounts = {
@@ -43,22 +41,16 @@ export const XenditPayoutListV3 = Type.Object({
   data: Type.Array(Listed),
 })
 
-/**
- * Returns a payout as evidence. Amounts are whole rupiah. The destination amount counts, because the source
- * amount may include fees.
- */
+/** Returns a payout as evidence. Amounts are whole rupiah. */
 export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: string): Evidence {
   demandSameField(payout.payout_id, payoutId)
   const word = textFrom(payout.status, 80) ?? ''
   const failureCode = textFrom(payout.failure_code, 80)
-  const arrives = payout.destination_amount !== undefined && payout.destination_amount !== null
-  const [amount, currency] = arrives
-    ? [payout.destination_amount, payout.destination_currency]
-    : [payout.source_amount, payout.source_currency]
+  const [amount, currency] = arrivingOf(payout)
   return {
     payoutId,
     referenceId: textFrom(payout.reference_id) ?? '',
-    status: statusFrom(word),
+    status: payoutStatusFrom(word),
     word,
     failureCode,
     reason: reasonFrom(word, failureCode),
