@@ -1180,6 +1180,8 @@ declare class Refused extends Error {
 /** Returns the result. Throws `Refused` if there is none. */
 declare function okOf<T>(answered: Answered<T>): T;
 declare const isPassing: ({ code }: ClientRefusal) => boolean;
+/** Returns the time by the clock of the service in Unix ms; that of the device until an answer has told it. */
+declare const serviceMs: () => number;
 /** Languages of the texts, the first of which is the default. */
 declare const languages: readonly ['en', 'id', 'ms'];
 type Language = (typeof languages)[number];
@@ -4197,4 +4199,4 @@ declare function openClient(place: ClientTarget & {
     /** Waits for a condition of the account, such as `(me) => me.verified && me.balance.native !== '0'`. */
     waitUntil: (isSo: (account: Me) => boolean, patience?: Omit<Patience, 'onStatus'>) => Promise<schemas.Me>;
 };
-export { Activity, Answered, Client, ClientRefusal, ClientTarget, ErrorCode, Item, Language, Me, NotYet, Patience, Refused, SessionStore, Signer, StillInFlight, TransferSigner, TransferTerms, Unanswered, activityReasons, activityStatuses, ausdAbi, creditLineAbi, errorCodes, fromWallet, isPassing, languages, okOf, openClient, openVisitor, schemas, signIn, signTransfer }
+export { Activity, Answered, Client, ClientRefusal, ClientTarget, ErrorCode, Item, Language, Me, NotYet, Patience, Refused, SessionStore, Signer, StillInFlight, TransferSigner, TransferTerms, Unanswered, activityReasons, activityStatuses, ausdAbi, creditLineAbi, errorCodes, fromWallet, isPassing, languages, okOf, openClient, openVisitor, schemas, serviceMs, signIn, signTransfer }

@@ -621,6 +621,7 @@ export {
   okOf,
   openClient,
   openVisitor,
+  serviceMs,
   signIn,
   signTransfer
 };

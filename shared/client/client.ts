@@ -33,6 +33,7 @@ export {
   Refused,
   Unanswered,
 } from '#shared/client/refusal'
+export { serviceMs } from '#shared/client/service-time'
 export { type SessionStore, type Signer, signIn } from '#shared/client/session'
 export { fromWallet, signTransfer, type TransferSigner, type TransferTerms } from '#shared/client/transfer'
 export {

@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Activity, Client, Language, Me } from '#shared/client/client'
+import { type Activity, type Client, type Language, type Me, serviceMs } from '#shared/client/client'
 import { dayText, timeText, zoneOf } from '#shared/language/time'
 import { countries } from '#shared/money/countries'
 import type { Currency } from '#shared/money/money'
@@ -61,7 +61,7 @@ export function exactWorth(app: ReferenceApp, micro: string, rounding: 'down' | 
 
 /** Returns true if a debt was due and is not repaid. */
 export const isOverdue = ({ cycle }: Pick<Me, 'cycle'>): boolean =>
-  cycle !== null && millisecondsOf(cycle.dueAt) < Date.now()
+  cycle !== null && millisecondsOf(cycle.dueAt) < serviceMs()
 
 /** Writes a time as the service's sentences do, in the zone of the user's country. */
 export const time = ({ language, me }: ReferenceApp, at: string) =>

@@ -17,7 +17,7 @@ import { pause } from '#platform/deadline'
 import type { GetConfig } from '#shared/api/config'
 import type { RouteAnswer } from '#shared/api/route'
 import { tipWei } from '#shared/chain/gas'
-import { ausdAbi, creditLineAbi, type Me, Unanswered } from '#shared/client/client'
+import { ausdAbi, creditLineAbi, type Me, serviceMs, Unanswered } from '#shared/client/client'
 import type { ChainOrder, OpenOrders } from './orders'
 
 export type ClientConfig = RouteAnswer<typeof GetConfig>
@@ -188,11 +188,11 @@ export function openChain({
         args: [address, creditLine],
       }),
     /**
-     * Returns the chain's time in Unix seconds, or the browser's if that is later. A sandbox can move the chain ahead.
+     * Returns the chain's time in Unix seconds, or the service's if that is later. A sandbox can move the chain ahead.
      */
     async nowSeconds(): Promise<bigint> {
       const { timestamp } = await node.getBlock()
-      const here = BigInt(Math.floor(Date.now() / 1_000))
+      const here = BigInt(Math.floor(serviceMs() / 1_000))
       return timestamp > here ? timestamp : here
     },
   }

@@ -1,4 +1,4 @@
-import { type Item, type Language, okOf } from '#shared/client/client'
+import { type Item, type Language, okOf, serviceMs } from '#shared/client/client'
 import { accountText, kindTexts, paidThrough, rateText, receiptRows, statusTexts } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
 import { day, money, type PageSection, type ReferenceApp, time } from '../app'
@@ -60,7 +60,7 @@ export function activitySection(app: ReferenceApp): PageSection {
   filter.addEventListener('change', () => update())
   const period = select([['', t.anyTime], ...periods.map((days) => [String(days), t.lastDays(days)] as const)])
   const isInPeriod = ({ createdAt }: Item): boolean =>
-    isWithin(createdAt, period.value === '' ? undefined : Number(period.value), Date.now())
+    isWithin(createdAt, period.value === '' ? undefined : Number(period.value), serviceMs())
   const isShown = (item: Item): boolean => {
     const { id, kind } = item
     if (!isInPeriod(item)) return false

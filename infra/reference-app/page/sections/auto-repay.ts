@@ -1,3 +1,4 @@
+import { serviceMs } from '#shared/client/client'
 import { exactWorth, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { canRepayAutomatically, type Shortage, shortageOf, startsAt } from '../auto-repay'
 import { choice, fill, h, liveContent } from '../dom'
@@ -18,7 +19,7 @@ export function autoRepayTexts(app: ReferenceApp): { line: string; warning: stri
   function lineOf(app: ReferenceApp, { source, maxPerCycle, startsAt }: Permission): string {
     const most = worth(app, maxPerCycle, 'up')
     if (startsAt === null) return t.autoRepayNext[source](most)
-    const isLater = millisecondsOf(startsAt) > Date.now()
+    const isLater = millisecondsOf(startsAt) > serviceMs()
     return isLater ? t.autoRepayLater[source](time(app, startsAt), most) : t.autoRepayNow[source](most)
   }
 }

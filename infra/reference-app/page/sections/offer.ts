@@ -1,6 +1,6 @@
 import type { PostQuote } from '#shared/api/quotes'
 import type { RouteAnswer } from '#shared/api/route'
-import { type Item, okOf } from '#shared/client/client'
+import { type Item, okOf, serviceMs } from '#shared/client/client'
 import { rateText, receiptRows } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
 import { money, type ReferenceApp, time } from '../app'
@@ -42,7 +42,7 @@ export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
   const show = liveContent(element, (items: Item[]) => items.map((item) => orderCard(app, item)))
   const update = () => {
     const { inFlight, items } = app.activity
-    const since = Date.now() - recentMs
+    const since = serviceMs() - recentMs
     const recent = items.filter((item) => Date.parse(item.updatedAt) > since)
     const all = new Map([...inFlight, ...recent].map((item) => [item.id, item]))
     show([...all.values()].filter((item) => item.kind === kind))
