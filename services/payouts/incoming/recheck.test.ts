@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { waitUntil } from '#test/support/wait'
 import { moveCashout } from '../cashout.store'
-import { payAgain } from '../paying/pay'
+import { checkPaid, payAgain } from '../paying/pay'
 import { type Detour, type Fixture, openFixture, txHash } from '../test-support'
 import { receiveEvidence } from './receive'
 
@@ -47,6 +47,24 @@ describe('a paid cash-out whose row is restored from a backup', () => {
       expect(await fixture.transfers(id)).toHaveLength(1)
     },
   )
+})
+
+test('a check of a paid cash-out opens no transaction unless the provider says something new', async () => {
+  fixture = await openFixture({ webhooks: false })
+  const { id } = await ended()
+  const { database } = fixture.context
+  let transactions = 0
+  const transaction: typeof database.transaction = (work) => {
+    transactions += 1
+    return database.transaction(work)
+  }
+  const check = async () =>
+    checkPaid({ ...fixture.context, database: { ...database, transaction } }, await fixture.row(id))
+  await check()
+  expect(transactions).toBe(0)
+  await database.run((db) => db.execute(sql`update payouts.payouts set provider_status = 'ACCEPTED' where id = ${id}`))
+  await check()
+  expect([transactions, (await fixture.row(id)).providerStatus]).toEqual([1, 'SUCCEEDED'])
 })
 
 describe('a restored cash-out with an existing payout but no order in its row', () => {

@@ -36,7 +36,8 @@ async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashou
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { providerPayoutId } = cashout
   if (providerPayoutId !== null) {
-    if (!(await follow(context, providerPayoutId))) await raiseAlert(context, cashout, 'payout_lost', providerPayoutId)
+    if (!(await follow(context, cashout, providerPayoutId)))
+      await raiseAlert(context, cashout, 'payout_lost', providerPayoutId)
     return
   }
   // guard: a payout is looked up before it is ordered again
@@ -46,17 +47,30 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
 /** Returns true if the provider has a payout of this cash-out, by its id or by its reference, which is then followed. */
 export async function isAtProvider(context: Context, cashout: Cashout): Promise<boolean> {
   const { providerPayoutId } = cashout
-  return (providerPayoutId !== null && (await follow(context, providerPayoutId))) || lookUp(context, cashout)
+  return (providerPayoutId !== null && (await follow(context, cashout, providerPayoutId))) || lookUp(context, cashout)
 }
 
 /** Fetches a payout and receives it. Returns false if the provider does not know it. */
-async function follow(context: Context, providerPayoutId: string): Promise<boolean> {
+async function follow(context: Context, cashout: Cashout, providerPayoutId: string): Promise<boolean> {
   const evidence = await context.provider.find(providerPayoutId)
   failpoint('payouts:payout-found')
   if (!evidence) return false
+  if (isKnownSuccess(cashout, evidence)) return true
   await learnAll(context, await decisiveOf(context, [evidence]))
   return true
 }
+
+/** Returns true if the provider repeats the success that a paid cash-out has recorded, as most checks of one do. */
+const isKnownSuccess = (
+  { state, providerPayoutId, providerStatus, fiatMinor }: Cashout,
+  { payoutId, status, word, amountMinor, currency }: Evidence,
+): boolean =>
+  state === 'paid' &&
+  status === 'succeeded' &&
+  payoutId === providerPayoutId &&
+  word === providerStatus &&
+  amountMinor === fiatMinor &&
+  currency === 'IDR'
 
 async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
   const found = await findPayouts(context, cashout)
