@@ -58,7 +58,7 @@ async function lookAtTransfers({ database, node, settings }: Context, call: Call
   call('transfers', fields, 'treasury transfer scan is lagging')
 }
 
-const everyMs = 5_000
+const everyMs = 10_000
 
 export const startAlarms = (context: Context): Loop =>
   startLoop({ name: 'alarms', everyMs, log: context.log, work: () => raiseAlarms(context) })

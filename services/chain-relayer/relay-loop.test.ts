@@ -405,10 +405,11 @@ describe("a foreign user of a lane's key", () => {
 
 describe('a chain that does not advance', () => {
   test('security: causes no higher fee, an alert after half a minute, and every operation settles once it advances', async () => {
-    let aheadMs = 0
-    const context = listening({ ...(await fixture.begin()), clock: () => Date.now() + aheadMs })
+    const startMs = Date.now()
+    let clock = () => startMs
+    const context = listening({ ...(await fixture.begin()), clock: () => clock() })
     const roundAt = async (seconds: number) => {
-      aheadMs = seconds * 1_000
+      clock = () => startMs + seconds * 1_000
       await relayOnce(context)
     }
     const task = credit()
@@ -426,7 +427,7 @@ describe('a chain that does not advance', () => {
       await chain.setIntervalMining({ interval: 1 })
       await chain.mine({ blocks: 4 })
     }
-    aheadMs = 0
+    clock = Date.now
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 })

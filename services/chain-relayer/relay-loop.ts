@@ -3,8 +3,7 @@ import { pause } from '#platform/deadline'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import type { Context } from './context'
 import { holdLanes, withOpen } from './lanes/held-lanes'
-import { releaseLanes } from './lanes/lane.store'
-import { isAnyWaiting } from './operations/operation.store'
+import { findLanes, releaseLanes } from './lanes/lane.store'
 import { endUndecided } from './operations/undecided'
 import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
@@ -21,9 +20,10 @@ export async function relayOnce(context: Context): Promise<typeof idle | undefin
       return true
     }
   }
-  let held = await holdLanes(context)
-  const isQuiet = held.every(({ open }) => open.length === 0)
-  if (isQuiet && !(await context.database.read(isAnyWaiting))) return idle
+  const known = await context.database.read(findLanes)
+  const mayWait = known.length === 0 || known.some(({ hasWaiting }) => hasWaiting)
+  let held = await holdLanes(context, known)
+  if (!mayWait && held.every(({ open }) => open.length === 0)) return idle
   await step('undecided', () => endUndecided(context))
   if (await step('receipts', () => finalize(context, held))) held = await withOpen(context, held)
   if (await step('assign', () => assignWaiting(context, held))) held = await withOpen(context, held)

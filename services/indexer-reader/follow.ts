@@ -129,7 +129,7 @@ const incompletePauseMaxMs = 5_000
  * Interval in ms for storing blocks without events. These would be the only writes of an idle system, and after a
  * restart the blocks are read again.
  */
-const restMs = 1_000
+const restMs = 2_000
 
 /** Makes one step. Returns undefined if another reader wrote first. */
 async function step(following: Following, cursor: GenerationCursor, endpoint: Endpoint) {

@@ -20,7 +20,8 @@ type Keeping = {
 }
 
 const consumer = 'books'
-const everyMs = 5_000
+/** Interval in ms. Only an operator reverses a posting, and nothing waits for it to be booked again. */
+const everyMs = 30_000
 
 export const startKeeping = (keeping: Keeping): Loop =>
   startLoop({

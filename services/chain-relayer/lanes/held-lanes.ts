@@ -28,12 +28,12 @@ export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] => hel
 /**
  * Leases lanes and reads them. While the chain is ahead of one lane, no lane is sound: the database was probably
  * restored from a backup, so any lane may already have executed the waiting operations, and nothing on the chain
- * prevents a second drip.
+ * prevents a second drip. `given` are the lanes if they were just read.
  */
-export async function holdLanes(context: Context): Promise<HeldLane[]> {
+export async function holdLanes(context: Context, given?: readonly KnownLane[]): Promise<HeldLane[]> {
   const { database, keys } = context
-  const read = async () => new Map((await database.read(findLanes)).map((one) => [one.address, one]))
-  const known = await read()
+  const read = () => database.read(findLanes)
+  const known = new Map((given ?? (await read())).map((one) => [one.address, one]))
   const leased = await leaseShare(context, known)
   const isQuiet = leased.every(({ lane: { address, epoch } }) => {
     const before = known.get(address)
@@ -49,7 +49,7 @@ export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const own = new Set(keys.map(({ address }) => address.toLowerCase()))
   const hasFault = [...known.values()].some(({ fault }) => fault !== null)
   if (!hasFault && checked.every(({ sound }) => sound)) return checked
-  const isAhead = [...(await read()).values()].some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
+  const isAhead = (await read()).some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
   // guard: while one lane is behind the chain, no lane gives out a nonce
   return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
 }

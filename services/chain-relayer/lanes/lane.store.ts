@@ -12,6 +12,7 @@ import {
 } from '#platform/db/compiled-query'
 import type { Database, Db, Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
+import { isWaiting, operations } from '../operations/operation.table'
 import { schema } from '../schema.store'
 
 /** Lanes, the only source of nonces, because on Monad `pending` equals `latest`. */
@@ -90,6 +91,8 @@ export type KnownLane = Lane & {
   readonly isFree: boolean
   readonly isFresh: boolean
   readonly isBusy: boolean
+  /** True if an operation waits, for whichever lane. */
+  readonly hasWaiting: boolean
 }
 
 export const findLanes = (db: PostgresJsDatabase): Promise<KnownLane[]> => known(db).execute()
@@ -103,6 +106,7 @@ const known = prepared((db) =>
         and not ${isOver(lanes.leasedUntil, leaseMs)}, false)`,
       isBusy: sql<boolean>`exists (select from ${transactions}
         where ${transactions.lane} = ${lanes.address} and ${transactions.outcome} is null)`,
+      hasWaiting: sql<boolean>`exists (select from ${operations} where ${isWaiting})`,
     })
     .from(lanes)
     .prepare('known'),

@@ -11,7 +11,7 @@ import { statesBefore } from '#platform/lifecycle'
 import { requestId } from '#platform/request-id'
 import { pauses } from '../schema.store'
 import { goesOn, lifecycle, type OperationState, type Order, racing, restMaxMs, transferEndsMs } from './operation'
-import { isOpen, type Operation, operations } from './operation.table'
+import { isOpen, isWaiting, type Operation, operations } from './operation.table'
 
 export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
   const rows = await db.select().from(operations).where(eq(operations.id, id))
@@ -205,8 +205,6 @@ export async function countRepeat(tx: Tx, id: string) {
   return ended
 }
 
-const isWaiting = sql`${operations.state} = 'waiting'`
-
 /**
  * Returns operations that are due: first those that must precede the end of a hold, then freezes, then the oldest. A
  * revocation waits while the credit or repayment that it revokes is open, and a credit or repayment waits while a freeze
@@ -243,9 +241,6 @@ const due = prepared((db) =>
     .limit(sql.placeholder('rowsMax'))
     .prepare('due'),
 )
-
-export const isAnyWaiting = async (db: Db): Promise<boolean> =>
-  (await db.select({ id: operations.id }).from(operations).where(isWaiting).limit(1)).length > 0
 
 const urgency = sql`case when ${inArray(operations.kind, [...racing])} then 0
   when ${operations.kind} = 'freeze' then 1 else 2 end`

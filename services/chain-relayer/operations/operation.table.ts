@@ -53,4 +53,6 @@ export const operations = schema.table(
       .where(sql`${table.kind} in ('credit', 'repay', 'return', 'giveback')`),
   ],
 )
+export const isWaiting = sql`${operations.state} = 'waiting'`
+
 export type Operation = Omit<typeof operations.$inferSelect, 'kind' | 'payload'> & Task

@@ -40,7 +40,7 @@ describe('an operation', () => {
     ['autorepay', 5, 'noop', false, false],
     ['autorepay', 6, 'noop', false, true],
   ] as const)('%s whose try %i ended as %s, with one try %p, fails: %p', (kind, tries, outcome, oneTry, fails) => {
-    expect(isHopeless(kind, tries, { outcome, oneTry })).toBe(fails)
+    expect(isHopeless(kind, tries, { hasReverted: outcome === 'reverted', oneTry })).toBe(fails)
   })
 
   test('that has ended is never assigned again', () => {

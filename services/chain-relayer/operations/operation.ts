@@ -8,7 +8,6 @@ import type * as relay from '#shared/messages/relay'
 import type { Message } from '#shared/messages/topic'
 import { nameOf, type TransferName } from '../chain/authorization'
 import { doubtsMax } from '../chain/errors'
-import type { TransactionOutcome } from '../lanes/lane.store'
 
 type Payloads = {
   credit: Message<typeof relay.CreditOrdered>
@@ -145,9 +144,8 @@ export const isUpToWallet = (kind: OperationKind): boolean => payerOf(kind) === 
 export function isHopeless(
   kind: OperationKind,
   tries: number,
-  { outcome, oneTry }: { readonly outcome: TransactionOutcome; readonly oneTry: boolean },
+  { hasReverted, oneTry }: { readonly hasReverted: boolean; readonly oneTry: boolean },
 ): boolean {
-  const hasReverted = outcome === 'reverted'
   if (oneTry) return hasReverted
   return tries > (kind === 'autorepay' && hasReverted ? 1 : doubtsMax)
 }

@@ -323,7 +323,7 @@ type Final = { outcome: TransactionOutcome; oneTry: boolean }
  */
 async function endUndone(tx: Tx, operation: Operation, final: Final): Promise<Ending> {
   const tries = operation.tries + 1
-  if (isHopeless(operation.kind, tries, final)) {
+  if (isHopeless(operation.kind, tries, { hasReverted: final.outcome === 'reverted', oneTry: final.oneTry })) {
     await fail(tx, operation, 'reverted')
     return 'failed'
   }

@@ -15,6 +15,7 @@ const isOpen = ({ outcome }: TransactionRow) => outcome === null
 export const findLanes: StandIn<Lanes['findLanes']> = async (db) => {
   const rows = rowsOf(db)
   const now = rows.clock()
+  const hasWaiting = rows.operations.by('state', 'waiting').length > 0
   return rows.lanes
     .where(() => true)
     .map((lane) => {
@@ -24,6 +25,7 @@ export const findLanes: StandIn<Lanes['findLanes']> = async (db) => {
         isFree: isOver(until, leaseMs, now),
         isFresh: until > now + leaseMs - renewAfterMs && !isOver(until, leaseMs, now),
         isBusy: rows.transactions.by('open', lane.address).length > 0,
+        hasWaiting,
       }
     })
 }

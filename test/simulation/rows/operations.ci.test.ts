@@ -91,7 +91,6 @@ const makers: readonly Maker[] = [
       }),
   ),
   (choices) => ({ name: 'countRepeat', given: [pick(choices, ids)] }),
-  () => ({ name: 'isAnyWaiting', given: [] }),
   () => ({ name: 'findDue', given: [100] }),
   () => ({ name: 'findUndecided', given: [100] }),
   (choices) => ({

@@ -172,9 +172,6 @@ export const findDue: StandIn<Operations['findDue']> = async (db, rowsMax) => {
     .slice(0, rowsMax)
 }
 
-export const isAnyWaiting: StandIn<Operations['isAnyWaiting']> = async (db) =>
-  rowsOf(db).operations.by('state', 'waiting').length > 0
-
 export const findUndecided: StandIn<Operations['findUndecided']> = async (db, rowsMax) => {
   const rows = rowsOf(db)
   const before = rows.now().getTime() - transferEndsMs
