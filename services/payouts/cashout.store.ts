@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gte, inArray, isNotNull, lt, ne, not, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, isNotNull, lt, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import {
   fromNow,
@@ -9,6 +9,7 @@ import {
   quotedList,
   startOfDayInJakarta,
 } from '#platform/db/columns'
+import { leaseRows } from '#platform/db/lease-rows'
 import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
@@ -267,36 +268,21 @@ export type DueCashout = Cashout & { readonly leasedAt: Date }
 export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
   const { state, nextCheckAt } = cashouts
   const { doublingsMax, maxMs, failedMaxMs } = checkWait
-  const due = db.$with('due').as(
-    db
-      .select({ id: sql<string>`${cashouts.id}`.as('due_id') })
-      .from(cashouts)
-      .where(
-        or(
-          isOver(nextCheckAt, failedMaxMs),
-          and(ne(state, 'failed'), isOver(nextCheckAt, maxMs)),
-          and(isNotNull(nextCheckAt), isFromAhead(cashouts.changedAt)),
-        ),
-      )
-      .orderBy(asc(nextCheckAt))
-      .limit(rowsMax)
-      // guard: a due check of a cash-out is leased by one instance
-      .for('update', { skipLocked: true }),
-  )
   const max = sql`case ${state} when 'failed' then ${failedMaxMs}::float8
     else ${maxMs}::float8 end`
   const wait = sql`least(${waitMs} * power(2, least(${cashouts.checks}, ${doublingsMax})), ${max})`
-  const leasedAt = sql`clock_timestamp()`.mapWith(cashouts.createdAt)
-  return db
-    .with(due)
-    .update(cashouts)
-    .set({
-      nextCheckAt: fromNow(wait),
-      checks: sql`${cashouts.checks} + 1`,
-    })
-    .from(due)
-    .where(eq(cashouts.id, due.id))
-    .returning({ ...getTableColumns(cashouts), leasedAt })
+  return leaseRows(db, cashouts, {
+    id: cashouts.id,
+    isDue: or(
+      isOver(nextCheckAt, failedMaxMs),
+      and(ne(state, 'failed'), isOver(nextCheckAt, maxMs)),
+      and(isNotNull(nextCheckAt), isFromAhead(cashouts.changedAt)),
+    ),
+    order: [nextCheckAt],
+    rowsMax,
+    set: { nextCheckAt: fromNow(wait), checks: sql`${cashouts.checks} + 1` },
+    also: { leasedAt: sql`clock_timestamp()`.mapWith(cashouts.createdAt) },
+  })
 }
 
 export const endChecks = (db: Db, { id, state }: Cashout) =>

@@ -21,7 +21,7 @@ const marginSeconds = 60n
 
 /** Settles failed takes and sends whose transfer happened after all. Returns true if more may be due. */
 export async function settleLateTakes(context: Context, watchMs: number): Promise<boolean> {
-  const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
+  const due = await context.database.run((db) => takeWatched(db, rowsMax, watchMs))
   if (due.length === 0) return false
   const head = await context.node.finalizedHead()
   const used = await usedAt(context, due, head)

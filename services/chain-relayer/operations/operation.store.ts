@@ -3,6 +3,7 @@ import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { fromNow, isOneOf, isOver } from '#platform/db/columns'
 import { compiledQuery, placeholders, rowReader } from '#platform/db/compiled-query'
+import { leaseRows } from '#platform/db/lease-rows'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Db, Tx } from '#platform/db/open'
 import { isPaused } from '#platform/db/pause.store'
@@ -271,22 +272,15 @@ export type Watched = Extract<Operation, { kind: 'take' | 'send' }>
 export type FailedTake = Extract<Operation, { kind: 'take' }>
 
 /** Claims failed transfers whose check is due. The claims expire, so instances share the work and replace a dead one. */
-export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
-  const due = await tx
-    .select({ id: operations.id })
-    .from(operations)
-    .where(isOver(operations.watchAt, watchMs))
-    .orderBy(asc(operations.watchAt))
-    .limit(rowsMax)
-    .for('update', { skipLocked: true })
-  if (due.length === 0) return []
-  const ids = due.map(({ id }) => id)
-  const rows = await tx
-    .update(operations)
-    .set({ watchAt: fromNow(watchMs) })
-    .where(isOneOf(operations.id, ids))
-    .returning()
-  return rows as Watched[]
+export async function takeWatched(db: Db, rowsMax: number, watchMs: number): Promise<Watched[]> {
+  const rows = await leaseRows(db, operations, {
+    id: operations.id,
+    isDue: isOver(operations.watchAt, watchMs),
+    order: [operations.watchAt],
+    rowsMax,
+    set: { watchAt: fromNow(watchMs) },
+  })
+  return rows as unknown as Watched[]
 }
 
 export async function findFailedTakes(db: Db, wallets: readonly `0x${string}`[]): Promise<FailedTake[]> {

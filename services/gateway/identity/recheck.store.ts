@@ -1,6 +1,7 @@
-import { and, asc, eq, not, sql } from 'drizzle-orm'
+import { and, eq, not, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, at, isOneOf, isOver, timeFrom, timestamps } from '#platform/db/columns'
+import { leaseRows } from '#platform/db/lease-rows'
 import type { Database, Db, Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
@@ -90,27 +91,23 @@ export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
  * nothing, must not delay the withdrawal of an approval.
  */
 export async function leaseDue(
-  tx: Tx,
+  db: Db,
   provider: string,
   { now, longestMs, rowsMax }: { now: Date; longestMs: number; rowsMax: number },
 ) {
-  const due = await tx
-    .select({ wallet: rechecks.wallet })
-    .from(rechecks)
-    .where(and(isOver(rechecks.nextCheckAt, longestMs, timeFrom(now)), eq(rechecks.provider, provider)))
-    .orderBy(not(hasVerdict), asc(rechecks.nextCheckAt))
-    .limit(rowsMax)
-    .for('update', { skipLocked: true })
-  if (due.length === 0) return []
-  const wallets = due.map(({ wallet }) => wallet)
   const leasedUntil = new Date(now.getTime() + leaseMs)
-  await tx.update(rechecks).set({ nextCheckAt: leasedUntil }).where(isOneOf(rechecks.wallet, wallets))
-  const rows = await tx
-    .select({ recheck: rechecks, held: identities })
-    .from(rechecks)
-    .leftJoin(identities, eq(identities.wallet, rechecks.wallet))
-    .where(isOneOf(rechecks.wallet, wallets))
-  return rows.map((row) => ({ ...row, leasedUntil }))
+  const leased = await leaseRows(db, rechecks, {
+    id: rechecks.wallet,
+    isDue: and(isOver(rechecks.nextCheckAt, longestMs, timeFrom(now)), eq(rechecks.provider, provider)),
+    order: [not(hasVerdict), rechecks.nextCheckAt],
+    rowsMax,
+    set: { nextCheckAt: leasedUntil },
+  })
+  if (leased.length === 0) return []
+  const wallets = leased.map(({ wallet }) => wallet)
+  const held = await db.select().from(identities).where(isOneOf(identities.wallet, wallets))
+  const heldOf = new Map(held.map((one) => [one.wallet, one]))
+  return leased.map((recheck) => ({ recheck, held: heldOf.get(recheck.wallet) ?? null, leasedUntil }))
 }
 
 /** Plans the next recheck, unless a new link or verdict has planned one since. */

@@ -24,9 +24,7 @@ export async function recheckOnce(context: Context, signal?: AbortSignal): Promi
   let left = Math.max(1, Math.floor(budget))
   while (left > 0 && !signal?.aborted) {
     const rowsMax = Math.min(left, concurrency)
-    const due = await database.transaction((tx) =>
-      leaseDue(tx, provider.name, { now: new Date(clock()), longestMs, rowsMax }),
-    )
+    const due = await database.run((db) => leaseDue(db, provider.name, { now: new Date(clock()), longestMs, rowsMax }))
     const answered = await Promise.all(due.map((one) => recheckOne(context, one)))
     if (!answered.includes(true)) return
     left -= due.length

@@ -20,7 +20,7 @@ const retryMs = 120_000
 export async function lookAgain(context: Context): Promise<boolean> {
   const { database, clock, log } = context
   const [now, retryAt] = [new Date(clock()), new Date(clock() + retryMs)]
-  const due = await database.transaction((tx) => leaseLooks(tx, now, { retryAt, rowsMax: looksMax }))
+  const due = await database.run((db) => leaseLooks(db, now, { retryAt, rowsMax: looksMax }))
   for (const report of due) {
     await look(context, report).catch((err) =>
       log.warn({ refundId: report.id, err, isRefused: refusesId(err) }, 'refund or dispute lookup failed'),

@@ -10,6 +10,7 @@ import {
   timeFrom,
   timestamps,
 } from '#platform/db/columns'
+import { leaseRows } from '#platform/db/lease-rows'
 import type { Db, Tx } from '#platform/db/open'
 import { checkMaxMs } from '../decide'
 import { isLostHold, payments } from '../payment.table'
@@ -101,20 +102,17 @@ export const isLookDue = (now: Date) => isOver(refunds.nextCheckAt, checkMaxMs, 
 
 /** Leases the reports whose refunds and disputes are due, until `retryAt`, the longest due first. */
 export async function leaseLooks(
-  tx: Tx,
+  db: Db,
   now: Date,
   { retryAt, rowsMax }: { readonly retryAt: Date; readonly rowsMax: number },
 ): Promise<StoredReport[]> {
-  const due = await tx
-    .select({ id: refunds.id })
-    .from(refunds)
-    .where(isLookDue(now))
-    .orderBy(asc(refunds.nextCheckAt), asc(refunds.id))
-    .limit(rowsMax)
-    .for('update', { skipLocked: true })
-  if (due.length === 0) return []
-  const ids = due.map(({ id }) => id)
-  return tx.update(refunds).set({ nextCheckAt: retryAt }).where(isOneOf(refunds.id, ids)).returning()
+  return leaseRows(db, refunds, {
+    id: refunds.id,
+    isDue: isLookDue(now),
+    order: [refunds.nextCheckAt, refunds.id],
+    rowsMax,
+    set: { nextCheckAt: retryAt },
+  })
 }
 
 /** Ends the report that a charge is void. Returns it as it was, or undefined if there is none. */

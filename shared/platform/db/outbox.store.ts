@@ -1,9 +1,10 @@
-import { and, asc, eq, getTableColumns, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
 import { announceAtCommit, isHeard } from '#platform/db/after-commit'
 import { at, fromNow, isOneOf, isOver, textList } from '#platform/db/columns'
 import type { SideWrite } from '#platform/db/compiled-query'
+import { leaseRows } from '#platform/db/lease-rows'
 import type { Database, Tx } from '#platform/db/open'
 import { requestId } from '#platform/request-id'
 import { schemaReader } from '#platform/schema'
@@ -133,23 +134,13 @@ const ownLeaseMs = 3_000
  */
 export const lease = (database: Database, outbox: OutboxTable, rowsMax: number): Promise<OutboxRow[]> =>
   database.run(async (db) => {
-    const due = db.$with('due').as(
-      db
-        .select({ id: sql<string>`${outbox.id}`.as('due_id') })
-        .from(outbox)
-        .where(and(isNull(outbox.publishedAt), or(isNull(outbox.leasedUntil), isOver(outbox.leasedUntil, leaseMs))))
-        .orderBy(asc(outbox.position))
-        .limit(rowsMax)
-        // guard: a message of the outbox is leased by one instance
-        .for('update', { skipLocked: true }),
-    )
-    const rows = await db
-      .with(due)
-      .update(outbox)
-      .set({ leasedUntil: fromNow(leaseMs) })
-      .from(due)
-      .where(eq(outbox.id, due.id))
-      .returning(getTableColumns(outbox))
+    const rows = await leaseRows(db, outbox, {
+      id: outbox.id,
+      isDue: and(isNull(outbox.publishedAt), or(isNull(outbox.leasedUntil), isOver(outbox.leasedUntil, leaseMs))),
+      order: [outbox.position],
+      rowsMax,
+      set: { leasedUntil: fromNow(leaseMs) },
+    })
     return rows.sort((left, right) => left.position - right.position)
   })
 

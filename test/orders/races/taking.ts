@@ -20,7 +20,7 @@ function shared(results: readonly Result[], wanted: readonly string[]) {
   }
 }
 
-// guard: a message of the outbox is leased by one instance
+// guard: a due row is leased by one instance
 const publishers: Race = {
   name: 'two instances publish the outbox',
   open: async ({ sides, db }) => {
@@ -54,7 +54,7 @@ const publishers: Race = {
   },
 }
 
-// guard: a due check of a cash-out is leased by one instance
+// guard: a due row is leased by one instance
 const due: Race = {
   name: 'two instances take due cash-out checks',
   open: async ({ sides, db }) => {
