@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { feeCeil, feeField } from './fee'
+import fc from 'fast-check'
+import { amountBeforeFee, bpsMax, feeCeil, feeField } from './fee'
 
 describe('a fee', () => {
   test.each([
@@ -11,6 +12,21 @@ describe('a fee', () => {
     [0n, { fixedMinor: 5_550n, bps: 25n }, 5_550n],
   ])('of %p is fixed plus basis points, rounded up: %p is %p', (amountMinor, fee, expected) => {
     expect(feeCeil(amountMinor, fee)).toBe(expected)
+  })
+
+  test('is added to an amount so that just that much is left', () => {
+    const fees = fc.record({
+      fixedMinor: fc.bigInt({ min: 0n, max: 100_000n }),
+      bps: fc.bigInt({ min: 0n, max: bpsMax }),
+    })
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 15n }), fees, (restMinor, fee) => {
+        const left = (amountMinor: bigint) => amountMinor - feeCeil(amountMinor, fee)
+        const amountMinor = amountBeforeFee(restMinor, fee)
+        expect(left(amountMinor)).toBe(restMinor)
+        expect(left(amountMinor - 1n) < restMinor).toBe(true)
+      }),
+    )
   })
 
   const { parse } = feeField({ about: 'fee', fixedMax: 100_000n })

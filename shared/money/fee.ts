@@ -16,6 +16,12 @@ export const quotedFee = (fee: QuotedFee | undefined): Fee =>
 export const feeCeil = (amountMinor: bigint, { fixedMinor, bps }: Fee): bigint =>
   fixedMinor + (amountMinor * bps + 9_999n) / 10_000n
 
+/** Returns the least amount in smallest units that leaves `restMinor` after a fee of less than the whole amount. */
+export const amountBeforeFee = (restMinor: bigint, { fixedMinor, bps }: Fee): bigint => {
+  const shareLeft = 10_000n - bps
+  return ((restMinor + fixedMinor) * 10_000n + shareLeft - 1n) / shareLeft
+}
+
 /** Returns the fee as it is set and signed, such as `5550+25`. */
 export const feeText = ({ fixedMinor, bps }: Fee): string => `${fixedMinor}+${bps}`
 

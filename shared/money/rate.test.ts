@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Fiat, money, parseAmount } from '#shared/money/money'
-import { toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
+import { toAusdCeil, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
 
 describe('conversion at Rp 16,250 and RM 4.21 per dollar', () => {
   test.each([
@@ -24,6 +24,19 @@ describe('conversion at Rp 16,250 and RM 4.21 per dollar', () => {
     const rate = { minorPerUsd, currency: 'IDR' } as const
     expect(toFiatCeil(money(micro, 'AUSD'), rate).minor).toBe(up)
     expect(toFiatFloor(money(micro, 'AUSD'), rate).minor).toBe(down)
+  })
+
+  test('AUSD rounded up is the least that is worth the amount', () => {
+    const amounts = fc.bigInt({ min: 1n, max: 10n ** 15n })
+    const rates = fc.bigInt({ min: 1n, max: 10n ** 8n })
+    fc.assert(
+      fc.property(amounts, rates, (minor, minorPerUsd) => {
+        const rate = { minorPerUsd, currency: 'IDR' } as const
+        const ausd = toAusdCeil(money(minor, 'IDR'), rate)
+        expect(toFiatFloor(ausd, rate).minor >= minor).toBe(true)
+        expect(toFiatFloor(money(ausd.minor - 1n, 'AUSD'), rate).minor < minor).toBe(true)
+      }),
+    )
   })
 
   test('the charge of a settlement always covers the debt, and never by a whole unit more', () => {

@@ -11,6 +11,12 @@ export const toAusdFloor = (fiat: Money<Fiat>, rate: Rate): Money<'AUSD'> => {
   return money((fiat.minor * microPerUsd) / rate.minorPerUsd, 'AUSD')
 }
 
+/** Converts to AUSD, rounded up: the least AUSD that is worth the amount. */
+export const toAusdCeil = (fiat: Money<Fiat>, rate: Rate): Money<'AUSD'> => {
+  assertSame(fiat.currency, rate.currency)
+  return money((fiat.minor * microPerUsd + rate.minorPerUsd - 1n) / rate.minorPerUsd, 'AUSD')
+}
+
 /** Converts to local currency, rounded down: a cash-out never pays a fraction that was not taken. */
 export const toFiatFloor = <C extends Fiat>(ausd: Money<'AUSD'>, rate: Rate<C>): Money<C> =>
   money((ausd.minor * rate.minorPerUsd) / microPerUsd, rate.currency)
