@@ -126,14 +126,14 @@ test('a payout is reduced by the fee of its quote, which is rounded up', () => {
 
 test('a top-up lists the fee and the AUSD of each channel of its checkout, and those without a fee together', () => {
   const quote = { pair: 'USD/IDR', rate: '16250' } as const
-  const free = { fee: '0', ausd: '6153846' }
+  const free = { fee: '0', rest: '100000', ausd: '6153846' }
   expect(topupFor('100000', quote, 'qr')).toEqual([{ channel: 'any', ...free }])
   const topupFees = [
     { channel: 'qr', fixed: '0', bps: 70 },
     { channel: 'card', fixed: '2220', bps: 322 },
   ] as const
-  const byQr = { channel: 'qr', fee: '700', ausd: '6110769' } as const
-  const byCard = { channel: 'card', fee: '5440', ausd: '5819076' } as const
+  const byQr = { channel: 'qr', fee: '700', rest: '99300', ausd: '6110769' } as const
+  const byCard = { channel: 'card', fee: '5440', rest: '94560', ausd: '5819076' } as const
   const charged = { ...quote, topupFees: [...topupFees] }
   expect(topupFor('100000', charged, 'bank')).toEqual([byQr, byCard, { channel: 'other', ...free }])
   expect(topupFor('100000', charged, 'card')).toEqual([byCard])

@@ -4,7 +4,7 @@ import { type Language, languages, locales } from '#shared/language/language'
 import { feeCeil, quotedFee } from '#shared/money/fee'
 import { type Currency, decimals, money } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
-import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
+import { type Rate, toAusdCeil, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
 import { decimalText, groupDigits, separators, signs } from '#shared/money/text'
 import { feeChannels, quotedTopupFees, topupFeeFloor } from '#shared/money/topup-fee'
 
@@ -102,19 +102,24 @@ const rateOf = ({ pair, rate }: Priced): Rate => ({
   currency: fiatOf(pair),
 })
 
-/** Returns the AUSD (in 10⁻⁶) for an amount in local currency, rounded down. The gateway's response decides. */
-export const ausdFor = (minor: string, quote: Priced): string =>
-  String(toAusdFloor(money(BigInt(minor), fiatOf(quote.pair)), rateOf(quote)).minor)
+/** Returns the AUSD (in 10⁻⁶) for an amount in local currency. The gateway's response decides. */
+export function ausdFor(minor: string, quote: Priced, rounding: 'down' | 'up' = 'down'): string {
+  const convert = rounding === 'up' ? toAusdCeil : toAusdFloor
+  return String(convert(money(BigInt(minor), fiatOf(quote.pair)), rateOf(quote)).minor)
+}
 
 export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): string {
   const convert = rounding === 'up' ? toFiatCeil : toFiatFloor
   return String(convert(money(BigInt(micro), 'AUSD'), rateOf(quote)).minor)
 }
 
+/** Rate of a cash-out with its fee. */
+export type PayoutPrice = Priced & Pick<RouteAnswer<typeof PostQuote>, 'cashoutFee' | 'reason'>
+
 /** Returns the fee and the payout of a cash-out, in rupiah. The gateway's response decides. */
 export function cashoutFor(
   micro: string,
-  quote: Priced & Pick<RouteAnswer<typeof PostQuote>, 'cashoutFee'>,
+  quote: Omit<PayoutPrice, 'reason'>,
 ): { readonly fee: string; readonly fiat: string } {
   const worthMinor = BigInt(fiatFor(micro, quote, 'down'))
   const feeMinor = feeCeil(worthMinor, quotedFee(quote.cashoutFee))
@@ -125,6 +130,8 @@ export type TopupOffer = {
   /** Kind of channel, `other` for all those without a fee, or `any` if no channel of the checkout has one. */
   readonly channel: (typeof feeChannels)[number] | 'other' | 'any'
   readonly fee: string
+  /** What is left after the fee, in local currency, and the AUSD for it. */
+  readonly rest: string
   readonly ausd: string
 }
 
@@ -138,10 +145,11 @@ export function topupFor(
   const offered = feeChannels.filter((channel) => method !== 'card' || channel === 'card')
   const charged = offered.flatMap((channel) => {
     const fee = topupFeeFloor(BigInt(minor), channel, fees)
-    return fee === 0n ? [] : [{ channel, fee: `${fee}`, ausd: ausdFor(`${BigInt(minor) - fee}`, quote) }]
+    const rest = `${BigInt(minor) - fee}`
+    return fee === 0n ? [] : [{ channel, fee: `${fee}`, rest, ausd: ausdFor(rest, quote) }]
   })
   const channel = charged.length === 0 ? 'any' : 'other'
-  const free = { channel, fee: '0', ausd: ausdFor(minor, quote) } as const
+  const free = { channel, fee: '0', rest: minor, ausd: ausdFor(minor, quote) } as const
   return charged.length < offered.length ? [...charged, free] : charged
 }
 
