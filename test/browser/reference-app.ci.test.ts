@@ -310,13 +310,17 @@ withBrowser(
   'an automatic repayment that a reload interrupts after its first transaction is allowed by the second',
   async () => {
     const node = `${stack.info.chain.rpcUrl}/**`
+    let isStopped = false
     await page.route(node, (route) => {
-      const isTransaction = route.request().postData()?.includes('eth_sendRawTransaction')
-      return isTransaction ? route.abort() : route.continue()
+      if (!route.request().postData()?.includes('eth_sendRawTransaction')) return route.continue()
+      isStopped = true
+      return route.abort()
     })
     await allowAutoRepay('wallet', '3')
     expect(await shown(page.getByRole('alert')).count()).toBe(0)
     await press(t.autoRepayConfirm)
+    // A transaction that is stored but not sent yet would pass once the route is gone.
+    await waitUntil('the first transaction', () => isStopped)
     await page.waitForFunction(() => Object.keys(localStorage).some((key) => /^order.*approve$/.test(key)))
     await page.unroute(node)
     await page.reload()
