@@ -71,6 +71,8 @@ async function payThere(): Promise<void> {
   expect(page.url()).not.toContain('payment=')
 }
 
+const refresh = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+
 const axe = () => readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8')
 /** Returns the accessibility faults of a page. */
 async function violationsOf(page: Page, rules = '{}'): Promise<unknown> {
@@ -231,12 +233,13 @@ withBrowser('a loan whose answer is lost is taken once, and shows its due date',
   const node = `${stack.info.chain.rpcUrl}/**`
   const lost = await loseAnswers(node, 'eth_sendRawTransaction')
   await go('borrow')
-  await type(t.amountIn('AUSD'), '1000')
+  await type(t.amountIn('MYR'), '1000')
   await press(t.continue)
-  await see(/^At most \d+\.\d+\sAUSD\.$/)
-  await type(t.amountIn('AUSD'), '3')
+  await see(/^At most about RM\s\d+\.\d\d \(\d+\.\d\d\sAUSD\)\.$/)
+  await type(t.amountIn('MYR'), '12.63')
+  await see(/^3\.00\sAUSD$/)
   await press(t.continue)
-  await see(/^about RM\s12\.6\d \(3\.00\sAUSD\)$/)
+  await see(/^about RM\s12\.63 \(3\.00\sAUSD\)$/)
   await press(t.borrow)
   await waitUntil('the transaction', () => lost.bodies.length > 0)
   await page.reload()
@@ -252,7 +255,6 @@ withBrowser('a loan whose answer is lost is taken once, and shows its due date',
 withBrowser(
   'a debt past its due date is red where it is repaid, and the page says why nothing more is lent',
   async () => {
-    const refresh = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
     await page.route('**/me', async (route) => {
       const response = await route.fetch()
       const me = await response.json()
@@ -281,11 +283,12 @@ async function untilAllowed(allowed: { source: 'wallet' | 'collateral'; maxPerCy
   })
 }
 const keyOfPage = async () => (await page.evaluate(() => localStorage.getItem('wallet'))) as `0x${string}`
+const mostLabel = t.autoRepayMostIn('ringgit')
 /** Fills in the form of the automatic repayment, and asks for the review. */
 async function allowAutoRepay(source: keyof typeof t.autoRepaySources, most: string) {
   await shown(page.getByLabel(t.autoRepaySources[source])).check()
-  await type(t.autoRepayMostIn('AUSD'), most)
-  await shown(page.locator('form', { has: page.getByLabel(t.autoRepayMostIn('AUSD')) }))
+  await type(mostLabel, most)
+  await shown(page.locator('form', { has: page.getByLabel(mostLabel) }))
     .getByRole('button', { name: t.continue })
     .click()
   await page.getByRole('heading', { name: t.offer }).waitFor()
@@ -293,12 +296,12 @@ async function allowAutoRepay(source: keyof typeof t.autoRepaySources, most: str
 
 withBrowser('an automatic repayment is off until it is allowed from the wallet, after a review', async () => {
   await go('repay')
-  expect(await shown(page.getByLabel(t.autoRepayMostIn('AUSD'))).inputValue()).toBe('3.00')
-  await allowAutoRepay('wallet', '2.5')
-  await see(/^about RM\s\d+\.\d+ \(2\.50\sAUSD\)$/)
+  expect(await shown(page.getByLabel(mostLabel)).inputValue()).toBe('12.63')
+  await allowAutoRepay('wallet', '10.50')
+  await see(/^about RM\s10\.50 \(2\.494061\sAUSD\)$/)
   await see(/^from \d+ \w+ \d{4}, \d\d:\d\d MYT, tried again until it succeeds$/)
   await see(t.autoRepayNotes.wallet)
-  await see(/^Your debt is more than you allow here\. Repay the rest yourself: about RM\s\d+\.\d+ \(0\.50\sAUSD\)\.$/)
+  await see(/^Your debt is more than you allow here\. Repay the rest yourself: about RM\s2\.14 \(0\.51\sAUSD\)\.$/)
   await untilAllowed(null)
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme })
@@ -316,7 +319,7 @@ withBrowser(
       isStopped = true
       return route.abort()
     })
-    await allowAutoRepay('wallet', '3')
+    await allowAutoRepay('wallet', '12.63')
     expect(await shown(page.getByRole('alert')).count()).toBe(0)
     await press(t.autoRepayConfirm)
     // A transaction that is stored but not sent yet would pass once the route is gone.
@@ -326,7 +329,7 @@ withBrowser(
     await page.reload()
     await see(t.autoRepayHalf)
     await untilAllowed(null)
-    await allowAutoRepay('wallet', '3')
+    await allowAutoRepay('wallet', '12.63')
     await press(t.autoRepayConfirm)
     await see(t.autoRepayDone)
     await untilAllowed({ source: 'wallet', maxPerCycle: '3000000' })
@@ -346,7 +349,7 @@ withBrowser(
     await see(/^The credit line may no longer take about RM\s\d+\.\d+ \(3\.00\sAUSD\) from your wallet\./)
     await go('repay')
     await press(t.autoRepayChange)
-    await allowAutoRepay('wallet', '3')
+    await allowAutoRepay('wallet', '12.63')
     await press(t.autoRepayConfirm)
     await see(t.autoRepayDone)
     expect(await allowanceOf(stack, privateKeyToAddress(await keyOfPage()))).toBe(maxUint256)
@@ -359,7 +362,8 @@ withBrowser('an automatic repayment is changed to the collateral, and ended', as
   await shown(page.getByRole('link', { name: t.autoRepayChange })).click()
   await press(t.autoRepayChange)
   expect(await shown(page.getByLabel(t.autoRepaySources.wallet)).isChecked()).toBe(true)
-  await allowAutoRepay('collateral', '4')
+  expect(await shown(page.getByLabel(mostLabel)).inputValue()).toBe('12.63')
+  await allowAutoRepay('collateral', '16.84')
   await see(t.autoRepayNotes.collateral)
   await press(t.autoRepayConfirm)
   await untilAllowed({ source: 'collateral', maxPerCycle: '4000000' })
@@ -369,7 +373,7 @@ withBrowser('an automatic repayment is changed to the collateral, and ended', as
   await press(t.autoRepayEnd)
   await see(t.autoRepayEnded)
   await untilAllowed(null)
-  await waitUntil('the form', () => shown(page.getByLabel(t.autoRepayMostIn('AUSD'))).isVisible())
+  await waitUntil('the form', () => shown(page.getByLabel(mostLabel)).isVisible())
   expect(await shown(page.getByRole('button', { name: t.autoRepayEnd })).count()).toBe(0)
   await go('account')
   expect(await shown(page.getByText(/repaid automatically/)).count()).toBe(0)
@@ -419,7 +423,8 @@ withBrowser('a cash-out is signed, checked and followed to the bank, and a trans
   await type(t.accountHolder, 'Budi Santoso')
   await press(t.checkAccount)
   await see(/does not have this account/)
-  await type(t.amountIn('AUSD'), '1')
+  await type(t.bankGetsIn('rupiah'), '16,250')
+  await see(/^1\.00\sAUSD$/)
   await press(t.getPrice)
   await shown(page.getByRole('alert').filter({ hasText: /does not have this account/ })).waitFor()
   await type(t.accountHolder, 'Sari Dewi')
@@ -427,19 +432,78 @@ withBrowser('a cash-out is signed, checked and followed to the bank, and a trans
   expect(await page.getByText(/does not have this account/).count()).toBe(0)
   await press(t.checkAccount)
   await see(/^The bank has this account/)
-  await type(t.amountIn('AUSD'), '1')
+  await type(t.bankGetsIn('rupiah'), '100,000')
   await press(t.getPrice)
+  await see(/^From Rp\s10,000 to about Rp\s48,750 \(3\.00\sAUSD\)\.$/)
+  await press(t.most)
+  await press(t.getPrice)
+  await see(/^about RM\s12\.63 \(3\.00\sAUSD\)$/)
+  await type(t.bankGetsIn('rupiah'), '16,250')
+  await press(t.getPrice)
+  await see(/^about RM\s4\.21 \(1\.00\sAUSD\)$/)
+  await see(/^Rp\s16,250$/)
   await press(t.signCashOut)
   await see(t.accepted)
   await see(/bank transfer is complete/i)
   await go('send')
   await type(t.toWallet, `0x${'1'.repeat(40)}`)
-  await type(t.amountIn('AUSD'), '0.5')
+  await type(t.amountIn('MYR'), '2.10')
   await press(t.continue)
-  await see(/^about RM\s2\.1\d \(0\.50\sAUSD\)$/)
+  await see(/^about RM\s2\.10 \(0\.498813\sAUSD\)$/)
   await see('0x1111 1111 1111 1111 1111 1111 1111 1111 1111 1111')
   await press(t.signSend)
   await see(/transfer is complete/i)
+})
+
+/** Moves the user to another country from another device, and waits until the page has read it. */
+async function moveTo(country: 'ID' | 'MY', label: string) {
+  await personOf(stack.info, await keyOfPage()).api.setCountry(country)
+  await waitUntil('the other currency', async () => {
+    await refresh()
+    return shown(page.getByLabel(label)).isVisible()
+  })
+}
+
+withBrowser('the maximum of a transfer is the whole balance, and another rate ends its review', async () => {
+  const amount = (currency: 'IDR' | 'MYR' | 'AUSD') => shown(page.getByLabel(t.amountIn(currency)))
+  await waitUntil('the balance after the transfer', async () => {
+    await refresh()
+    return shown(page.getByText(/^At most about RM\s6\.31 \(1\.50\sAUSD\)\.$/)).isVisible()
+  })
+  await press(t.most)
+  expect(await amount('MYR').inputValue()).toBe('6.31')
+  await press(t.continue)
+  await see(/^about RM\s6\.31 \(1\.501187\sAUSD\)$/)
+  await moveTo('ID', t.amountIn('IDR'))
+  await see(t.rateChanged)
+  expect(await shown(page.getByRole('button', { name: t.signSend })).count()).toBe(0)
+  expect(await amount('IDR').inputValue()).toBe('24,394')
+  await press(t.continue)
+  await see(/^about Rp\s24,394 \(1\.501187\sAUSD\)$/)
+  await amount('IDR').fill('8,125')
+  await page.route('**/quote', (route) => route.abort())
+  await moveTo('MY', t.amountIn('AUSD'))
+  expect(await amount('AUSD').inputValue()).toBe('0.50')
+  await press(t.continue)
+  await see(/^0\.50\sAUSD$/)
+  await page.unroute('**/quote')
+  await waitUntil('the rate', async () => {
+    await refresh()
+    return amount('MYR').isVisible()
+  })
+  await see(t.rateChanged)
+  expect(await amount('MYR').inputValue()).toBe('2.10')
+})
+
+withBrowser('an amount to pay in is not taken over into another currency', async () => {
+  await go('top-up')
+  await type(t.amountIn('MYR'), '50.00')
+  await press(t.getPrice)
+  await see(/^RM\s50\.00 \(11\.87\sAUSD\)$/)
+  await moveTo('ID', t.amountIn('IDR'))
+  expect(await shown(page.getByLabel(t.amountIn('IDR'))).inputValue()).toBe('')
+  expect(await shown(page.getByRole('button', { name: t.openCheckout })).count()).toBe(0)
+  await moveTo('MY', t.amountIn('MYR'))
 })
 
 withBrowser('each item opens its detail, and a receipt to print', async () => {
@@ -457,7 +521,7 @@ withBrowser('each item opens its detail, and a receipt to print', async () => {
   await waitUntil('every item', async () => (await items.count()) === 6)
   await items.first().locator('summary').click()
   const [receipt] = await Promise.all([page.waitForEvent('popup'), press(t.receipt)])
-  await receipt.getByText('0.500000 AUSD').waitFor()
+  await receipt.getByText('0.498813 AUSD').waitFor()
   const size = await receipt.locator('h1').evaluate((one) => getComputedStyle(one).fontSize)
   expect(size).toBe('24px') // The size shows that the page's own styles apply.
   await receipt.close()

@@ -5,7 +5,7 @@ import { countries } from '#shared/money/countries'
 import type { Currency } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
 import type { ClientConfig, WalletChain } from './chain'
-import { fiatFor, inCents, millisecondsOf, moneyText, type Priced } from './format'
+import { fiatFor, inCents, millisecondsOf, moneyText, type PayoutPrice, type Priced, parseAmount } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
@@ -22,6 +22,8 @@ export type ReferenceApp = {
   readonly activity: Activity
   /** Latest rate of the user's currency, for amounts that are shown and not charged. Undefined while there is none. */
   readonly rate: Priced | undefined
+  /** Latest rate of cash-outs, for their amounts before there is a quote. Undefined while there is none. */
+  readonly payout: PayoutPrice | undefined
   /** AUSD (10⁻⁶) of the wallet that the credit line may take, if a debt is repaid automatically from it. */
   readonly allowance: string | undefined
   /** Id of the payment from whose checkout the user has just returned. */
@@ -48,15 +50,28 @@ export const localWorth = (app: ReferenceApp, micro: string, rounding: 'down' | 
 
 /** Writes AUSD (10⁻⁶) in the user's currency first: `about Rp 164,130 (10.00 AUSD)`. Without a rate it writes the AUSD. */
 export function worth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' = 'down'): string {
-  const [local, ausd] = [localWorth(app, micro, rounding), money(app, inCents(micro, rounding))]
-  if (local === undefined) return money(app, micro)
+  const local = localWorth(app, micro, rounding)
+  return local === undefined ? money(app, micro) : about(app, local, micro, rounding)
+}
+
+/** Writes an amount in local money with the AUSD (10⁻⁶) that it is about. */
+export function about(app: ReferenceApp, local: string, micro: string, rounding: 'down' | 'up'): string {
+  const ausd = money(app, inCents(micro, rounding))
   return micro === '0' ? `${local} (${ausd})` : app.t.about(local, ausd)
 }
+
+/** Writes each amount of AUSD in a text of the service in the user's currency first. */
+export const inLocalMoney = (app: ReferenceApp, text: string): string =>
+  text.replace(/(\d[\d.,]*)\sAUSD/g, (amount, number: string) => {
+    const micro = parseAmount(number, 'AUSD', app.language)
+    return micro === undefined ? amount : worth(app, micro, 'up')
+  })
 
 /** Writes AUSD (10⁻⁶) like `worth`, but with every decimal, for what the user agrees to. */
 export function exactWorth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' = 'down'): string {
   const [local, ausd] = [localWorth(app, micro, rounding), money(app, micro)]
-  return local === undefined ? ausd : app.t.about(local, ausd)
+  if (local === undefined) return ausd
+  return micro === '0' ? `${local} (${ausd})` : app.t.about(local, ausd)
 }
 
 /** Returns true if a debt was due and is not repaid. */

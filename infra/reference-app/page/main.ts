@@ -3,7 +3,7 @@ import { type Client, type Language, languages, type Me, okOf, openClient, openV
 import { localOf, type PageSection, type ReferenceApp } from './app'
 import { type ClientConfig, openChain } from './chain'
 import { field, fill, h, InvalidField, select } from './dom'
-import { languageOf, type Priced } from './format'
+import { languageOf, type PayoutPrice, type Priced } from './format'
 import { openOrders } from './orders'
 import { recording } from './request-log'
 import { openRequests } from './requests'
@@ -24,9 +24,11 @@ const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests(sessionStorage)
 /** Interval in ms at which the page reads everything although nothing has changed, so that it notices an outage. */
 const refreshMs = 15_000
-/** Times in ms after which the page reads the rate again, and after which it asks again if it got none. */
+/** Time in ms after which the page reads a rate again. */
 const rateMs = 300_000
+/** Times in ms after which it asks again if there was none. There may be none for cash-outs for days. */
 const noRateMs = 10_000
+const noPayoutMs = 60_000
 /** Controller that is aborted when the page is built again in another language. */
 let shown = new AbortController()
 
@@ -101,17 +103,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const client = openClient({ ...target, account, acceptedTerms })
   // The next reading is the retry.
   const reader = openClient({ ...target, patienceMs: 0, account, acceptedTerms })
-  let rate: Priced | undefined
-  let next = { pair: '', atMs: 0 }
-  /** Asks for the rate when the last one is old, or of another country. Money is shown in AUSD while there is none. */
-  const readRate = async (by: Client, me: Me) => {
-    const { pair } = localOf({ me })
-    if (next.pair === pair && performance.now() < next.atMs) return rate
-    const answer = await by.quote(pair).catch(() => undefined)
-    rate = answer && 'ok' in answer ? { pair, rate: answer.ok.rate } : undefined
-    next = { pair, atMs: performance.now() + (rate ? rateMs : noRateMs) }
-    return rate
-  }
+  const [readRate, readPayout] = [openRate(noRateMs), openRate(noPayoutMs, 'pay_out')]
   const readAllowance = async (me: Me) => {
     if (me.autoRepay?.source !== 'wallet') return undefined
     return chain.allowanceMicro().then(String, () => undefined)
@@ -119,8 +111,13 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const read = async (by: Client) => {
     const me = okOf(await by.me())
     const activity = okOf(await by.activity({ limit: pageItems }))
-    const [rate, allowance] = await Promise.all([readRate(by, me), readAllowance(me)])
-    return { me, activity, rate, allowance }
+    const hasAusd = me.balance.ausd !== '0'
+    const [rate, payout, allowance] = await Promise.all([
+      readRate(by, localOf({ me }).pair),
+      hasAusd ? readPayout(by, config.cashouts.pair) : undefined,
+      readAllowance(me),
+    ])
+    return { me, activity, rate, payout, allowance }
   }
   const orders = openOrders(localStorage, account.address)
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
@@ -158,6 +155,23 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   void client.watch(refreshShown, { signal })
   const timer = setInterval(refreshShown, refreshMs)
   signal.addEventListener('abort', () => clearInterval(timer))
+}
+
+/** Returns a reader of a rate. It asks again when the last one is old, or of another pair. */
+function openRate(againMs: number, use?: 'pay_out') {
+  let rate: PayoutPrice | undefined
+  let next = { pair: '', atMs: 0 }
+  return async (by: Client, pair: Priced['pair']) => {
+    if (next.pair === pair && performance.now() < next.atMs) return rate
+    const answer = await by.quote(pair, use).catch(() => undefined)
+    rate = undefined
+    if (answer && 'ok' in answer) {
+      const { cashoutFee, reason } = answer.ok
+      rate = { pair, rate: answer.ok.rate, reason, ...(cashoutFee && { cashoutFee }) }
+    }
+    next = { pair, atMs: performance.now() + (rate ? rateMs : againMs) }
+    return rate
+  }
 }
 
 /** Takes the payment out of the page's address, so that a later load says nothing about it. */

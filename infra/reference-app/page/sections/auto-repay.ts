@@ -2,9 +2,9 @@ import { serviceMs } from '#shared/client/client'
 import { exactWorth, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { canRepayAutomatically, type Shortage, shortageOf, startsAt } from '../auto-repay'
 import { choice, fill, h, liveContent } from '../dom'
-import { millisecondsOf } from '../format'
+import { currencyNames, millisecondsOf } from '../format'
 import { place, resume, step } from '../step'
-import { amountField } from './fields'
+import { ausdField, localTerms } from './fields'
 import { showReview } from './review'
 
 type Permission = NonNullable<ReferenceApp['me']['autoRepay']>
@@ -52,11 +52,11 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
     ['wallet', t.autoRepaySources.wallet],
     ['collateral', t.autoRepaySources.collateral],
   ])
-  const most = amountField(app, () => ({
-    currency: 'AUSD',
-    label: t.autoRepayMostIn('AUSD'),
-    hint: app.me.drawn === '0' ? undefined : t.debtIs(worth(app, app.me.drawn, 'up')),
-  }))
+  const most = ausdField(app, () => {
+    const terms = localTerms(app, { rounding: 'up' })
+    const hint = app.me.drawn === '0' ? undefined : t.debtIs(worth(app, app.me.drawn, 'up'))
+    return { ...terms, label: t.autoRepayMostIn(currencyNames[terms.currency]), hint }
+  })
   const review = h('div')
   let isChanging = false
 

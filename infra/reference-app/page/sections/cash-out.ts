@@ -1,10 +1,11 @@
 import { okOf, signTransfer } from '#shared/client/client'
 import { receiptRows } from '#shared/language/receipt'
 import { exactWorth, money, type PageSection, type ReferenceApp, worth } from '../app'
+import { forBank } from '../conversion'
 import { field, h } from '../dom'
-import { cashoutFor, groupsOf } from '../format'
+import { cashoutFor, currencyNames, groupsOf, type PayoutPrice } from '../format'
 import { place, resume, step } from '../step'
-import { amountField, bankField, walletField } from './fields'
+import { ausdField, bankField, localTerms, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { showReview } from './review'
 import { verifiedOnly } from './verified-only'
@@ -22,15 +23,27 @@ const authorize = async (app: ReferenceApp, to: `0x${string}`, micro: string) =>
 
 const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 
+/** Returns the most AUSD (10⁻⁶) of a cash-out: the balance, or what a limit of the day leaves if that is less. */
+export function mostOf({ me, config }: Pick<ReferenceApp, 'me' | 'config'>, price: PayoutPrice | undefined): string {
+  const whileClosed = price?.reason === 'market_closed' ? config.cashouts.marketClosed?.dayAusdMax : undefined
+  const limits = [me.limits.cashout?.left, whileClosed].filter((limit) => limit !== undefined)
+  return limits.reduce((least, limit) => (BigInt(limit) < BigInt(least) ? limit : least), me.balance.ausd)
+}
+
 export function cashOutSection(app: ReferenceApp): PageSection {
   const { t, config } = app
   const bank = bankField(app)
   const number = field(t.accountNumber, h('input', { inputmode: 'numeric', autocomplete: 'off' }), t.testAccounts)
   const holder = field(t.accountHolder, h('input', { autocomplete: 'name' }))
-  const amount = amountField(app, () => {
-    const [held, left] = [BigInt(app.me.balance.ausd), app.me.limits.cashout?.left]
-    return { currency: 'AUSD', max: String(left === undefined || held < BigInt(left) ? held : left) }
+  const { currency, min } = config.cashouts
+  const termsAt = (price: PayoutPrice | undefined) => ({
+    currency,
+    label: t.bankGetsIn(currencyNames[currency]),
+    min,
+    conversion: price && forBank(price),
+    mostMicro: mostOf(app, price),
   })
+  const amount = ausdField(app, () => termsAt(app.payout))
 
   const readBank = () => {
     const terms = bank.read()
@@ -67,20 +80,19 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   const offer = h('div')
   const ask = step(app, t.getPrice, [amount.element], async () => {
     const to = readBank()
-    const value = amount.read()
-    const quote = okOf(await app.client.quote('USD/IDR', 'pay_out'))
+    amount.check()
+    const quote = okOf(await app.client.quote(config.cashouts.pair, 'pay_out'))
     offer.replaceChildren()
+    if (quote.reason === 'market_closed' && !config.cashouts.marketClosed) return t.noCashOutRate
+    const value = amount.read(termsAt(quote))
     const { fee, fiat } = cashoutFor(value, quote)
-    if (BigInt(fiat) < BigInt(config.cashouts.min))
-      return { text: t.atLeast(money(app, config.cashouts.min, 'IDR')), tone: 'bad' }
-    const closedMax = BigInt(config.cashouts.marketClosed?.dayAusdMax ?? 0)
-    if (quote.reason === 'market_closed' && BigInt(value) > closedMax) return t.noCashOutRate
+    if (BigInt(fiat) < BigInt(min)) return { text: t.atLeast(money(app, min, currency)), tone: 'bad' }
     showOffer(app, offer, {
       quote,
       rows: [
-        [t.youGive, money(app, value)],
-        ...(quote.cashoutFee ? [[receiptRows.fee[app.language], money(app, fee, 'IDR')] as const] : []),
-        [t.bankGets, money(app, fiat, 'IDR')],
+        [t.youGive, exactWorth(app, value)],
+        ...(quote.cashoutFee ? [[receiptRows.fee[app.language], money(app, fee, currency)] as const] : []),
+        [t.bankGets, money(app, fiat, currency)],
         [t.toAccount, `${bank.read().name} ${to.accountNumber}, ${to.accountHolderName}`],
       ],
       warning: denied?.account === textOfAccount() ? denied.sentence : undefined,
@@ -112,7 +124,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
 export function sendSection(app: ReferenceApp): PageSection {
   const { t } = app
   const to = walletField(app)
-  const amount = amountField(app, () => ({ currency: 'AUSD', max: app.me.balance.ausd }))
+  const amount = ausdField(app, () => localTerms(app, { rounding: 'down', mostMicro: app.me.balance.ausd }))
   const review = h('div')
   const ask = step(app, t.continue, [to.element, amount.element], async () => {
     const [recipient, micro] = [to.read(), amount.read()]

@@ -31,7 +31,7 @@ export function showOffer(
     [t.spread, percentText(spreadBps, language)],
     [t.validUntil, time(app, expiresAt)],
   ] as const
-  const end = showReview(app, at, { ...review, rows })
+  const end = showReview(app, at, { ...review, rows, hasOwnRate: true })
   setTimeout(() => end(t.offerEnded), app.config.quote.seconds * 1_000)
 }
 

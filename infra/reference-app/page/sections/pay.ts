@@ -2,10 +2,10 @@ import { okOf } from '#shared/client/client'
 import { channelTexts, receiptRows } from '#shared/language/receipt'
 import { exactWorth, isOverdue, localOf, money, type PageSection, type ReferenceApp, worth } from '../app'
 import { choice, h } from '../dom'
-import { ausdFor, durationText, fiatFor, type TopupOffer, topupFor } from '../format'
+import { ausdFor, durationText, fiatFor, inCents, type TopupOffer, topupFor } from '../format'
 import { place, resume, step } from '../step'
 import { autoRepayPart } from './auto-repay'
-import { amountField } from './fields'
+import { amountField, ausdField, localTerms } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { showReview } from './review'
 import { verifiedOnly } from './verified-only'
@@ -44,9 +44,10 @@ export function topUpSection(app: ReferenceApp): PageSection {
       quote,
       rows: [
         [t.youPay, money(app, minor, currency)],
-        ...topupFor(minor, quote, body.method).map(({ channel, fee, ausd }) => {
-          const charged = fee === '0' ? '' : ` (${receiptRows.fee[language]} ${money(app, fee, currency)})`
-          return [labelOf(channel), `${money(app, ausd)}${charged}`] as const
+        ...topupFor(minor, quote, body.method).map(({ channel, fee, rest, ausd }) => {
+          const charged = fee === '0' ? '' : ` · ${receiptRows.fee[language]} ${money(app, fee, currency)}`
+          const got = `${money(app, rest, currency)} (${money(app, inCents(ausd, 'down'))})`
+          return [labelOf(channel), `${got}${charged}`] as const
         }),
       ],
       label: t.openCheckout,
@@ -100,7 +101,13 @@ export function repaySection(app: ReferenceApp): PageSection {
     const [debt, collateral] = [BigInt(app.me.drawn), BigInt(app.me.collateral.value)]
     return String(debt < collateral ? debt : collateral)
   }
-  const form = chainForm(app, { kind: 'repayFromCollateral', max: repayable, label: t.repayPart, done: t.repaid })
+  const form = chainForm(app, {
+    kind: 'repayFromCollateral',
+    rounding: 'up',
+    max: repayable,
+    label: t.repayPart,
+    done: t.repaid,
+  })
   const part = h('div', {}, h('h3', {}, t.payPart), h('p', {}, t.payPartIntro), form.element)
   const automatic = autoRepayPart(app)
   const update = () => {
@@ -121,7 +128,13 @@ export function repaySection(app: ReferenceApp): PageSection {
 export function borrowSection(app: ReferenceApp): PageSection {
   const { t } = app
   const available = h('p')
-  const draw = chainForm(app, { kind: 'draw', max: () => app.me.available, label: t.borrow, done: t.borrowed })
+  const draw = chainForm(app, {
+    kind: 'draw',
+    rounding: 'down',
+    max: () => app.me.available,
+    label: t.borrow,
+    done: t.borrowed,
+  })
   const identity = verifiedOnly(app, draw.element)
   const refused = h('p', { class: 'warning' })
   const update = () => {
@@ -146,21 +159,23 @@ function whyRefused({ me, t }: ReferenceApp): string {
 
 type ChainForm = {
   readonly kind: 'draw' | 'repayFromCollateral'
+  /** How its amounts are rounded in local money: a debt is rounded up. */
+  readonly rounding: 'down' | 'up'
   /** Returns the most that the user can draw or repay, in 10⁻⁶ AUSD. */
   readonly max: () => string
   readonly label: string
   readonly done: string
 }
 
-function chainForm(app: ReferenceApp, { kind, max, label, done }: ChainForm) {
+function chainForm(app: ReferenceApp, { kind, rounding, max, label, done }: ChainForm) {
   const { t } = app
-  const amount = amountField(app, () => ({ currency: 'AUSD', max: max() }))
+  const amount = ausdField(app, () => localTerms(app, { rounding, mostMicro: max() }))
   const review = h('div')
   const ask = step(app, t.continue, [amount.element], async () => {
     const micro = amount.read()
     showReview(app, review, {
       rows: [
-        [t.amount, exactWorth(app, micro)],
+        [t.amount, exactWorth(app, micro, rounding)],
         [t.gas, t.hasGas],
       ],
       label,

@@ -1,6 +1,7 @@
 import type { ReferenceApp } from '../app'
 import { facts, fill, h } from '../dom'
 import { type ShowProgress, step } from '../step'
+import { reconverted } from './fields'
 
 export type Review = {
   /** What the user agrees to: each name with its value. */
@@ -11,8 +12,12 @@ export type Review = {
   readonly label: string
   readonly run: (say: ShowProgress) => Promise<void>
   readonly done: string
-  /** Forms with the fields that it was made of. A change of one of them withdraws it. */
+  /**
+   * Forms with the fields that it was made of. A change of one of them withdraws it, and another rate ends it, unless it has a
+   * rate of its own.
+   */
   readonly forms: readonly HTMLElement[]
+  readonly hasOwnRate?: boolean
 }
 
 /**
@@ -20,7 +25,7 @@ export type Review = {
  * or once it has gone.
  */
 export function showReview(app: ReferenceApp, at: HTMLElement, review: Review): (text: string) => void {
-  const { rows, warning, note, label, run, done, forms } = review
+  const { rows, warning, note, label, run, done, forms, hasOwnRate } = review
   let isTaken = false
   let ending: string | undefined
   const order = step(app, label, [], async (say) => {
@@ -40,7 +45,10 @@ export function showReview(app: ReferenceApp, at: HTMLElement, review: Review): 
   const withdraw = () => {
     if (!isTaken && panel.isConnected) at.replaceChildren()
   }
-  for (const form of forms) form.addEventListener('input', withdraw, { once: true })
+  for (const form of forms) {
+    form.addEventListener('input', withdraw, { once: true })
+    if (!hasOwnRate) form.addEventListener(reconverted, () => end(app.t.rateChanged), { once: true })
+  }
 
   /** A refusal stays shown. */
   function end(text: string): void {

@@ -113,6 +113,7 @@ export const english = {
   validUntil: 'Rate valid until',
   offerEnded: 'This rate has expired. Show the latest one.',
   openCheckout: 'Continue to payment',
+  rateChanged: 'The exchange rate has changed. Check the amount, then continue again.',
   accepted: 'Your order was accepted. You can follow it under Activity.',
   goToPayment: 'Go to the payment page',
   openUntil: (time: string) => `Open until ${time}.`,
@@ -207,6 +208,7 @@ export const english = {
   bankGets: 'The account receives',
   toAccount: 'To',
   signCashOut: 'Confirm the cash-out',
+  bankGetsIn: (currency: string) => `Amount that the account receives, in ${currency}`,
 
   sendIntro: 'Send AUSD to any wallet. You pay no network fee.',
   toWallet: 'Wallet address',

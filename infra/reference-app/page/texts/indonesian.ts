@@ -97,6 +97,7 @@ export const indonesian: Texts = {
   validUntil: 'Kurs berlaku sampai',
   offerEnded: 'Kurs ini sudah tidak berlaku. Lihat kurs terbaru.',
   openCheckout: 'Lanjut ke pembayaran',
+  rateChanged: 'Kurs sudah berubah. Periksa jumlahnya, lalu lanjutkan lagi.',
   accepted: 'Permintaan Anda sudah diterima. Statusnya ada di Riwayat.',
   goToPayment: 'Buka halaman pembayaran',
   openUntil: (time) => `Berlaku sampai ${time}.`,
@@ -190,6 +191,7 @@ export const indonesian: Texts = {
   bankGets: 'Masuk ke rekening',
   toAccount: 'Tujuan',
   signCashOut: 'Konfirmasi penarikan',
+  bankGetsIn: (currency) => `Jumlah yang masuk ke rekening, dalam ${currency}`,
 
   sendIntro: 'Kirim AUSD ke dompet mana pun. Tanpa biaya jaringan.',
   toWallet: 'Alamat dompet',

@@ -96,6 +96,7 @@ export const malay: Texts = {
   validUntil: 'Kadar sah hingga',
   offerEnded: 'Kadar ini telah tamat tempoh. Lihat kadar terkini.',
   openCheckout: 'Teruskan ke pembayaran',
+  rateChanged: 'Kadar pertukaran telah berubah. Semak jumlahnya, kemudian teruskan sekali lagi.',
   accepted: 'Permintaan anda telah diterima. Statusnya ada di Aktiviti.',
   goToPayment: 'Buka halaman pembayaran',
   openUntil: (time) => `Sah hingga ${time}.`,
@@ -194,6 +195,7 @@ export const malay: Texts = {
   bankGets: 'Masuk ke akaun',
   toAccount: 'Kepada',
   signCashOut: 'Sahkan pengeluaran',
+  bankGetsIn: (currency) => `Jumlah yang masuk ke akaun, dalam ${currency}`,
 
   sendIntro: 'Hantar AUSD ke mana-mana dompet. Tanpa fi rangkaian.',
   toWallet: 'Alamat dompet',
