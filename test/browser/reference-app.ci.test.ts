@@ -361,6 +361,12 @@ withBrowser(
 withBrowser('an automatic repayment is changed to the collateral, and ended', async () => {
   await shown(page.getByRole('link', { name: t.autoRepayChange })).click()
   await press(t.autoRepayChange)
+  await allowAutoRepay('collateral', '16.84')
+  await press(t.autoRepayKeep)
+  expect(await page.locator(':focus').textContent()).toBe(t.autoRepayChange)
+  expect(await shown(page.getByRole('button', { name: t.autoRepayConfirm })).count()).toBe(0)
+  await untilAllowed({ source: 'wallet', maxPerCycle: '3000000' })
+  await press(t.autoRepayChange)
   expect(await shown(page.getByLabel(t.autoRepaySources.wallet)).isChecked()).toBe(true)
   expect(await shown(page.getByLabel(mostLabel)).inputValue()).toBe('12.63')
   await allowAutoRepay('collateral', '16.84')

@@ -3,7 +3,7 @@ import { exactWorth, type PageSection, type ReferenceApp, time, worth } from '..
 import { canRepayAutomatically, type Shortage, shortageOf, startsAt } from '../auto-repay'
 import { choice, fill, h, liveContent } from '../dom'
 import { currencyNames, millisecondsOf } from '../format'
-import { place, resume, step } from '../step'
+import { place, resume, type ShowProgress, step } from '../step'
 import { ausdField, localTerms } from './fields'
 import { showReview } from './review'
 
@@ -59,6 +59,7 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
   })
   const review = h('div')
   let isChanging = false
+  let isSaving = false
 
   const permissionOf = (micro: string): Permission => {
     const { autoRepay, cycle } = app.me
@@ -68,6 +69,12 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
       taken: autoRepay?.taken ?? '0',
       startsAt: cycle && startsAt(cycle.dueAt, config.credit.cycle.termSeconds),
     }
+  }
+  const allow = async ({ source, maxPerCycle }: Permission, say: ShowProgress) => {
+    const mostMicro = BigInt(maxPerCycle)
+    if (source === 'wallet' && (await app.chain.allowanceMicro()) < mostMicro)
+      await place(app, await app.chain.sign({ kind: 'approve' }), say)
+    await place(app, await app.chain.sign({ kind: 'setAutoRepay', mostMicro, source }), say)
   }
   const ask = step(app, t.continue, [source.element, most.element], async () => {
     const wanted = permissionOf(most.read())
@@ -86,11 +93,15 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
       label: t.autoRepayConfirm,
       forms: [ask.element],
       run: async (say) => {
-        const mostMicro = BigInt(wanted.maxPerCycle)
-        if (wanted.source === 'wallet' && (await app.chain.allowanceMicro()) < mostMicro)
-          await place(app, await app.chain.sign({ kind: 'approve' }), say)
-        await place(app, await app.chain.sign({ kind: 'setAutoRepay', mostMicro, source: wanted.source }), say)
-        isChanging = false
+        isSaving = true
+        update()
+        try {
+          await allow(wanted, say)
+          isChanging = false
+        } finally {
+          isSaving = false
+          update()
+        }
         end.clear()
       },
       done: t.autoRepayDone,
@@ -135,7 +146,15 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
     source.element.querySelector<HTMLInputElement>(':checked')?.focus()
   }
 
-  const element = h('div', {}, h('h3', {}, t.autoRepay), intro, on, end.element, ask.element, review)
+  const keep = () => {
+    isChanging = false
+    fill(review)
+    ask.clear()
+    update()
+    change.focus()
+  }
+  const cancel = h('p', {}, h('button', { type: 'button', click: keep }, t.autoRepayKeep))
+  const element = h('div', {}, h('h3', {}, t.autoRepay), intro, on, end.element, ask.element, review, cancel)
   const update = () => {
     const { cycle, drawn } = app.me
     const texts = autoRepayTexts(app)
@@ -144,6 +163,7 @@ export function autoRepayPart(app: ReferenceApp): Required<Pick<PageSection, 'el
     on.hidden = end.button.hidden = !texts
     toChange.hidden = isChanging
     ask.element.hidden = texts !== undefined && !isChanging
+    cancel.hidden = texts === undefined || !isChanging || isSaving
     most.update()
     if (!texts && drawn !== '0') most.suggest(drawn)
     if (texts) show(texts)

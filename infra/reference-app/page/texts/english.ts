@@ -166,6 +166,7 @@ export const english = {
   autoRepayChange: 'Change',
   autoRepayEnd: 'End automatic repayment',
   autoRepayEnded: 'Automatic repayment is off.',
+  autoRepayKeep: 'Cancel',
   autoRepayLater: {
     wallet: (time: string, most: string) =>
       `This loan will be repaid automatically from your wallet, from ${time} on, at most ${most}.`,

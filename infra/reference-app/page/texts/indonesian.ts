@@ -150,6 +150,7 @@ export const indonesian: Texts = {
   autoRepayChange: 'Ubah',
   autoRepayEnd: 'Hentikan pelunasan otomatis',
   autoRepayEnded: 'Pelunasan otomatis sudah dihentikan.',
+  autoRepayKeep: 'Batal',
   autoRepayLater: {
     wallet: (time, most) => `Pinjaman ini akan dilunasi otomatis dari dompet Anda mulai ${time}, maksimal ${most}.`,
     collateral: (time, most) =>

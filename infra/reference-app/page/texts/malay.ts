@@ -149,6 +149,7 @@ export const malay: Texts = {
   autoRepayChange: 'Ubah',
   autoRepayEnd: 'Tamatkan bayaran balik automatik',
   autoRepayEnded: 'Bayaran balik automatik telah ditamatkan.',
+  autoRepayKeep: 'Batal',
   autoRepayLater: {
     wallet: (time, most) =>
       `Pinjaman ini akan dibayar balik secara automatik daripada dompet anda mulai ${time}, paling banyak ${most}.`,
