@@ -1,7 +1,7 @@
 import { BaseError, ContractFunctionRevertedError } from 'viem'
 import { pause } from '#platform/deadline'
 import { type Answered, type Client, okOf, Refused, Unanswered } from '#shared/client/client'
-import type { ReferenceApp } from './app'
+import { inLocalMoney, type ReferenceApp } from './app'
 import { NoGas, NotDone } from './chain'
 import { h, InvalidField } from './dom'
 import { type AppOrder, OrderOpen, type StoredOrder, submit } from './orders'
@@ -61,7 +61,7 @@ export function step(
       if (typeof outcome === 'object') say(outcome.text, outcome.tone)
       else say(outcome ?? '', 'good')
     } catch (error) {
-      say(faultText(t, error), 'bad')
+      say(inLocalMoney(app, faultText(t, error)), 'bad')
     }
     isBusy = false
     button.removeAttribute('aria-disabled')

@@ -1,6 +1,6 @@
 import { type Activity, type Item, okOf } from '#shared/client/client'
 import { kindTexts } from '#shared/language/receipt'
-import { isOverdue, localWorth, money, type PageSection, type ReferenceApp, time, worth } from '../app'
+import { inLocalMoney, isOverdue, localWorth, money, type PageSection, type ReferenceApp, time, worth } from '../app'
 import { copyButton, facts, field, h, liveContent, select } from '../dom'
 import { inCents, percentText } from '../format'
 import { step } from '../step'
@@ -23,7 +23,11 @@ export function accountSection(app: ReferenceApp): PageSection {
   const state = h('div')
   const show = liveContent(state, ({ me, inFlight, returned }: Shown) => [
     returned &&
-      h('p', { class: 'note', role: 'status' }, `${kindTexts[returned.kind][app.language]}: ${returned.sentence}`),
+      h(
+        'p',
+        { class: 'note', role: 'status' },
+        `${kindTexts[returned.kind][app.language]}: ${inLocalMoney(app, returned.sentence)}`,
+      ),
     me.defaulted && h('p', { class: 'warning' }, t.defaulted),
     me.frozen && h('p', { class: 'warning' }, t.frozen),
     me.drawn !== '0' && [h('h3', {}, t.owed), glance(app, me.drawn, 'up')],
@@ -38,7 +42,7 @@ export function accountSection(app: ReferenceApp): PageSection {
           'p',
           {},
           h('a', { href: '#activity' }, `${kindTexts[item.kind][app.language]} ${amountsOf(app, item)}`),
-          h('small', {}, item.sentence),
+          h('small', {}, inLocalMoney(app, item.sentence)),
         ),
       ),
     ],

@@ -1,7 +1,7 @@
 import { type Item, type Language, okOf, serviceMs } from '#shared/client/client'
 import { accountText, kindTexts, paidThrough, rateText, receiptRows, statusTexts } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
-import { day, money, type PageSection, type ReferenceApp, time } from '../app'
+import { day, inLocalMoney, money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
 import { faultText, step } from '../step'
 import { amountList, orderCard } from './offer'
@@ -127,20 +127,20 @@ function row(app: ReferenceApp, first: Item) {
   }
   const summary = h('summary')
   const element = h('details', { class: 'card', toggle: () => void load() }, summary, detail)
-  const show = liveContent(summary, ({ isOpen }: { item: Item; isOpen: boolean }) => {
+  const show = liveContent(summary, ({ isOpen }: Pick<ReferenceApp, 'rate'> & { item: Item; isOpen: boolean }) => {
     void load()
-    const [sum, ausd] = amountList(app, item)
+    const [sum, ausd] = amountList(app, item, signOf[item.kind])
     const state = h('span', { class: toneOf(item, isOpen) }, statusText(item, language))
     return [
       h('strong', {}, kindTexts[item.kind][language]),
-      h('span', { class: 'sum' }, `${signOf[item.kind]}${sum}`),
-      h('small', {}, state, ausd && ` · ${ausd}`, isOpen && ` · ${item.sentence}`),
+      h('span', { class: 'sum' }, sum),
+      h('small', {}, state, ausd && ` · ${ausd}`, isOpen && ` · ${inLocalMoney(app, item.sentence)}`),
     ]
   })
   const update = (next: Item | Day) => {
     if ('day' in next) return
     item = next
-    show({ item, isOpen: isOpen(app, item.id) })
+    show({ item, isOpen: isOpen(app, item.id), rate: app.rate })
   }
   return { element, update }
 }
@@ -181,5 +181,5 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
     [t.transaction, item.txHash],
     [t.id, item.id],
   ])
-  return [item.checkoutUrl ? orderCard(app, item) : h('p', {}, item.sentence), rows, receipt.element]
+  return [item.checkoutUrl ? orderCard(app, item) : h('p', {}, inLocalMoney(app, item.sentence)), rows, receipt.element]
 }

@@ -3,9 +3,9 @@ import type { RouteAnswer } from '#shared/api/route'
 import { type Item, okOf, serviceMs } from '#shared/client/client'
 import { rateText, receiptRows } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
-import { money, type ReferenceApp, time } from '../app'
+import { inLocalMoney, localWorth, money, type ReferenceApp, time } from '../app'
 import { h, liveContent } from '../dom'
-import { percentText } from '../format'
+import { inCents, percentText } from '../format'
 import { step } from '../step'
 import { type Review, showReview } from './review'
 
@@ -39,13 +39,15 @@ const recentMs = 60_000
 
 export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
   const element = h('div', { class: 'cards', role: 'status' })
-  const show = liveContent(element, (items: Item[]) => items.map((item) => orderCard(app, item)))
+  const show = liveContent(element, ({ items }: Pick<ReferenceApp, 'rate'> & { items: Item[] }) =>
+    items.map((item) => orderCard(app, item)),
+  )
   const update = () => {
     const { inFlight, items } = app.activity
     const since = serviceMs() - recentMs
     const recent = items.filter((item) => Date.parse(item.updatedAt) > since)
     const all = new Map([...inFlight, ...recent].map((item) => [item.id, item]))
-    show([...all.values()].filter((item) => item.kind === kind))
+    show({ items: [...all.values()].filter((item) => item.kind === kind), rate: app.rate })
   }
   update()
   return { element, update }
@@ -61,7 +63,7 @@ export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   return h(
     'div',
     { class: 'card' },
-    h('p', {}, h('strong', {}, amountsOf(app, item)), ` ${item.sentence}`),
+    h('p', {}, h('strong', {}, amountsOf(app, item)), ` ${inLocalMoney(app, item.sentence)}`),
     checkoutUrl
       ? [
           h('a', { class: 'button main', href: checkoutUrl }, t.goToPayment),
@@ -74,11 +76,17 @@ export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
 
 type Amounts = Pick<Item, 'kind' | 'fiat' | 'pair' | 'ausd' | 'channel'>
 
-/** Returns the amounts of an item, that in local money first. */
-export const amountList = (app: ReferenceApp, item: Amounts): string[] => [
-  ...(item.fiat && item.pair ? [money(app, item.fiat, fiatOf(item.pair))] : []),
-  ...(isBeforeFee(app, item) ? [] : [money(app, item.ausd)]),
-]
+/**
+ * Returns the amounts of an item, that in local money first. AUSD that was not exchanged is worth that at the page's rate.
+ * `sign` stands before the first amount.
+ */
+export function amountList(app: ReferenceApp, item: Amounts, sign = ''): string[] {
+  const ausd = money(app, inCents(item.ausd, 'down'))
+  if (item.fiat && item.pair)
+    return [`${sign}${money(app, item.fiat, fiatOf(item.pair))}`, ...(isBeforeFee(app, item) ? [] : [ausd])]
+  const local = localWorth(app, item.ausd, 'down')
+  return local === undefined ? [`${sign}${money(app, item.ausd)}`] : [app.t.roughly(`${sign}${local}`), ausd]
+}
 
 /** Returns true for a top-up that no channel was used for yet: its AUSD may be less by a fee. */
 const isBeforeFee = ({ config }: ReferenceApp, { kind, pair, channel }: Amounts): boolean =>

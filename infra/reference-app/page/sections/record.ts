@@ -1,7 +1,7 @@
 import type { GetRecord } from '#shared/api/record'
 import type { RouteAnswer } from '#shared/api/route'
 import { okOf } from '#shared/client/client'
-import { money, type PageSection, type ReferenceApp, time } from '../app'
+import { type PageSection, type ReferenceApp, time, worth } from '../app'
 import { facts, fill, h } from '../dom'
 import { step } from '../step'
 import { walletField } from './fields'
@@ -32,8 +32,8 @@ function recordOf(app: ReferenceApp, { verified, score, cycles, defaulted, histo
       facts([
         [t.outcome, cycle.outcome ? t.outcomes[cycle.outcome] : t.open],
         [t.due, cycle.dueAt ? time(app, cycle.dueAt) : undefined],
-        [t.peak, cycle.peakDrawn ? money(app, cycle.peakDrawn) : undefined],
-        [t.totalRepaid, cycle.totalRepaid ? money(app, cycle.totalRepaid) : undefined],
+        [t.peak, cycle.peakDrawn ? worth(app, cycle.peakDrawn, 'up') : undefined],
+        [t.totalRepaid, cycle.totalRepaid ? worth(app, cycle.totalRepaid, 'up') : undefined],
         [t.scoreAfter, cycle.scoreAfter ?? undefined],
       ]),
     ),

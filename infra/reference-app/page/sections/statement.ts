@@ -1,8 +1,9 @@
 import type { RouteAnswer } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
-import { okOf } from '#shared/client/client'
+import { okOf, serviceMs } from '#shared/client/client'
+import { rateText } from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
-import { money, type PageSection, type ReferenceApp, time } from '../app'
+import { day, exactWorth, localWorth, money, type PageSection, type ReferenceApp, time } from '../app'
 import { download, facts, field, fill, h } from '../dom'
 import { step } from '../step'
 
@@ -70,9 +71,11 @@ function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
   const { wallet, from, asOf, opening, items, closing } = statement
   const names = Object.keys(t.balances) as Balance[]
   const amount = (name: Balance, minor: string) => money(app, minor, name === 'payouts' ? 'IDR' : 'AUSD')
+  const balance = (name: Balance, minor: string) =>
+    name === 'payouts' ? amount(name, minor) : exactWorth(app, minor, name === 'debt' ? 'up' : 'down')
   const balances = (title: string, at: string, of: Statement['opening']) => [
     h('h3', {}, `${title} (${time(app, at)})`),
-    facts(names.map((name) => [t.balances[name], amount(name, of[name])] as const)),
+    facts(names.map((name) => [t.balances[name], balance(name, of[name])] as const)),
   ]
   const changes = ({ in: up, out: down }: Statement['items'][number]) =>
     names
@@ -81,6 +84,11 @@ function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
         ...(down[name] ? [`${t.balances[name]} \u2212${amount(name, down[name])}`] : []),
       ])
       .join(', ')
+  const local = ({ fiat, pair, ausd, in: up, out: down }: Statement['items'][number]): string | undefined => {
+    if (fiat && pair) return money(app, fiat, fiatOf(pair))
+    const worth = localWorth(app, ausd, up.debt || down.debt ? 'up' : 'down')
+    return worth && t.roughly(worth)
+  }
   const lines = items.map((item) =>
     h(
       'tr',
@@ -95,8 +103,8 @@ function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
       h(
         'td',
         { class: 'number' },
-        money(app, item.ausd),
-        item.fiat && item.pair ? h('small', {}, money(app, item.fiat, fiatOf(item.pair))) : '',
+        local(item) ?? money(app, item.ausd),
+        local(item) !== undefined && h('small', {}, money(app, item.ausd)),
       ),
     ),
   )
@@ -109,9 +117,18 @@ function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
     h('tbody', {}, lines),
   )
   return [
+    ...convertedAt(app),
     h('button', { type: 'button', class: 'unprinted', click: () => window.print() }, t.print),
     ...balances(t.opening, from, opening),
     table,
     ...balances(t.closing, asOf, closing),
   ]
+}
+
+/** Returns the note on the rate of what is converted, because a printed statement is read later. */
+function convertedAt(app: ReferenceApp): HTMLElement[] {
+  const { t, language, rate } = app
+  if (!rate) return []
+  const text = rateText[language](money(app, rate.rate, fiatOf(rate.pair)))
+  return [h('p', { class: 'note' }, t.convertedAt(text, day(app, new Date(serviceMs()).toISOString())))]
 }

@@ -94,6 +94,7 @@ export const english = {
   signOut: 'Sign out and delete the key',
 
   about: (local: string, ausd: string) => `about ${local} (${ausd})`,
+  roughly: (local: string) => `about ${local}`,
   amountIn: (currency: Currency) => `Amount in ${currencyNames[currency]}`,
   forExample: (amount: string) => `For example ${amount}`,
   fromTo: (least: string, most: string) => `From ${least} to ${most}.`,
@@ -112,8 +113,8 @@ export const english = {
   spread: 'Our spread',
   validUntil: 'Rate valid until',
   offerEnded: 'This rate has expired. Show the latest one.',
-  openCheckout: 'Continue to payment',
   rateChanged: 'The exchange rate has changed. Check the amount, then continue again.',
+  openCheckout: 'Continue to payment',
   accepted: 'Your order was accepted. You can follow it under Activity.',
   goToPayment: 'Go to the payment page',
   openUntil: (time: string) => `Open until ${time}.`,
@@ -165,8 +166,8 @@ export const english = {
   autoRepayHalf: 'The first of two steps is done. Continue to turn automatic repayment on.',
   autoRepayChange: 'Change',
   autoRepayEnd: 'End automatic repayment',
-  autoRepayEnded: 'Automatic repayment is off.',
   autoRepayKeep: 'Cancel',
+  autoRepayEnded: 'Automatic repayment is off.',
   autoRepayLater: {
     wallet: (time: string, most: string) =>
       `This loan will be repaid automatically from your wallet, from ${time} on, at most ${most}.`,
@@ -207,9 +208,9 @@ export const english = {
   checkWhenVerified: 'Once you are verified, we can check this account for you.',
   youGive: 'You exchange',
   bankGets: 'The account receives',
+  bankGetsIn: (currency: string) => `Amount that the account receives, in ${currency}`,
   toAccount: 'To',
   signCashOut: 'Confirm the cash-out',
-  bankGetsIn: (currency: string) => `Amount that the account receives, in ${currency}`,
 
   sendIntro: 'Send AUSD to any wallet. You pay no network fee.',
   toWallet: 'Wallet address',
@@ -238,6 +239,7 @@ export const english = {
   showStatement: 'Show the statement',
   downloadCsv: 'Download as CSV',
   print: 'Print',
+  convertedAt: (rate: string, day: string) => `Amounts with “about” are converted at the rate of ${day}: ${rate}.`,
   statementOf: (wallet: string) => `Statement of ${wallet}`,
   lines: (count: number) => (count === 1 ? '1 entry.' : `${count} entries.`),
   opening: 'Balances at the beginning',

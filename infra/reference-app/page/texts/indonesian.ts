@@ -78,6 +78,7 @@ export const indonesian: Texts = {
   signOut: 'Keluar dan hapus kunci',
 
   about: (local, ausd) => `sekitar ${local} (${ausd})`,
+  roughly: (local) => `sekitar ${local}`,
   amountIn: (currency) => `Jumlah dalam ${currencyNames[currency]}`,
   forExample: (amount) => `Contoh: ${amount}`,
   fromTo: (least, most) => `Dari ${least} sampai ${most}.`,
@@ -96,8 +97,8 @@ export const indonesian: Texts = {
   spread: 'Selisih kurs kami',
   validUntil: 'Kurs berlaku sampai',
   offerEnded: 'Kurs ini sudah tidak berlaku. Lihat kurs terbaru.',
-  openCheckout: 'Lanjut ke pembayaran',
   rateChanged: 'Kurs sudah berubah. Periksa jumlahnya, lalu lanjutkan lagi.',
+  openCheckout: 'Lanjut ke pembayaran',
   accepted: 'Permintaan Anda sudah diterima. Statusnya ada di Riwayat.',
   goToPayment: 'Buka halaman pembayaran',
   openUntil: (time) => `Berlaku sampai ${time}.`,
@@ -149,8 +150,8 @@ export const indonesian: Texts = {
   autoRepayHalf: 'Langkah pertama dari dua sudah selesai. Lanjutkan untuk mengaktifkan pelunasan otomatis.',
   autoRepayChange: 'Ubah',
   autoRepayEnd: 'Hentikan pelunasan otomatis',
-  autoRepayEnded: 'Pelunasan otomatis sudah dihentikan.',
   autoRepayKeep: 'Batal',
+  autoRepayEnded: 'Pelunasan otomatis sudah dihentikan.',
   autoRepayLater: {
     wallet: (time, most) => `Pinjaman ini akan dilunasi otomatis dari dompet Anda mulai ${time}, maksimal ${most}.`,
     collateral: (time, most) =>
@@ -190,9 +191,9 @@ export const indonesian: Texts = {
   checkWhenVerified: 'Setelah identitas Anda terverifikasi, rekening ini dapat kami periksa.',
   youGive: 'Anda menukar',
   bankGets: 'Masuk ke rekening',
+  bankGetsIn: (currency) => `Jumlah yang masuk ke rekening, dalam ${currency}`,
   toAccount: 'Tujuan',
   signCashOut: 'Konfirmasi penarikan',
-  bankGetsIn: (currency) => `Jumlah yang masuk ke rekening, dalam ${currency}`,
 
   sendIntro: 'Kirim AUSD ke dompet mana pun. Tanpa biaya jaringan.',
   toWallet: 'Alamat dompet',
@@ -221,6 +222,7 @@ export const indonesian: Texts = {
   showStatement: 'Tampilkan mutasi',
   downloadCsv: 'Unduh sebagai CSV',
   print: 'Cetak',
+  convertedAt: (rate, day) => `Jumlah dengan kata “sekitar” dihitung dengan kurs ${day}: ${rate}.`,
   statementOf: (wallet) => `Mutasi ${wallet}`,
   lines: (count) => `${count} catatan.`,
   opening: 'Saldo awal',

@@ -77,6 +77,7 @@ export const malay: Texts = {
   signOut: 'Log keluar dan padam kunci',
 
   about: (local, ausd) => `kira-kira ${local} (${ausd})`,
+  roughly: (local) => `kira-kira ${local}`,
   amountIn: (currency) => `Jumlah dalam ${currencyNames[currency]}`,
   forExample: (amount) => `Contoh: ${amount}`,
   fromTo: (least, most) => `Dari ${least} hingga ${most}.`,
@@ -95,8 +96,8 @@ export const malay: Texts = {
   spread: 'Margin kami',
   validUntil: 'Kadar sah hingga',
   offerEnded: 'Kadar ini telah tamat tempoh. Lihat kadar terkini.',
-  openCheckout: 'Teruskan ke pembayaran',
   rateChanged: 'Kadar pertukaran telah berubah. Semak jumlahnya, kemudian teruskan sekali lagi.',
+  openCheckout: 'Teruskan ke pembayaran',
   accepted: 'Permintaan anda telah diterima. Statusnya ada di Aktiviti.',
   goToPayment: 'Buka halaman pembayaran',
   openUntil: (time) => `Sah hingga ${time}.`,
@@ -148,8 +149,8 @@ export const malay: Texts = {
   autoRepayHalf: 'Langkah pertama daripada dua telah selesai. Teruskan untuk mengaktifkan bayaran balik automatik.',
   autoRepayChange: 'Ubah',
   autoRepayEnd: 'Tamatkan bayaran balik automatik',
-  autoRepayEnded: 'Bayaran balik automatik telah ditamatkan.',
   autoRepayKeep: 'Batal',
+  autoRepayEnded: 'Bayaran balik automatik telah ditamatkan.',
   autoRepayLater: {
     wallet: (time, most) =>
       `Pinjaman ini akan dibayar balik secara automatik daripada dompet anda mulai ${time}, paling banyak ${most}.`,
@@ -194,9 +195,9 @@ export const malay: Texts = {
   checkWhenVerified: 'Selepas identiti anda disahkan, akaun ini boleh kami semak.',
   youGive: 'Anda tukar',
   bankGets: 'Masuk ke akaun',
+  bankGetsIn: (currency) => `Jumlah yang masuk ke akaun, dalam ${currency}`,
   toAccount: 'Kepada',
   signCashOut: 'Sahkan pengeluaran',
-  bankGetsIn: (currency) => `Jumlah yang masuk ke akaun, dalam ${currency}`,
 
   sendIntro: 'Hantar AUSD ke mana-mana dompet. Tanpa fi rangkaian.',
   toWallet: 'Alamat dompet',
@@ -225,6 +226,7 @@ export const malay: Texts = {
   showStatement: 'Paparkan penyata',
   downloadCsv: 'Muat turun sebagai CSV',
   print: 'Cetak',
+  convertedAt: (rate, day) => `Jumlah dengan perkataan “kira-kira” ditukar pada kadar ${day}: ${rate}.`,
   statementOf: (wallet) => `Penyata ${wallet}`,
   lines: (count) => `${count} catatan.`,
   opening: 'Baki awal',
