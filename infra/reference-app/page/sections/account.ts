@@ -32,6 +32,7 @@ export function accountSection(app: ReferenceApp): PageSection {
     me.frozen && h('p', { class: 'warning' }, t.frozen),
     me.drawn !== '0' && [h('h3', {}, t.owed), glance(app, me.drawn, 'up')],
     me.cycle && h('p', { class: isOverdue(me) ? 'warning' : 'due' }, me.cycle.sentence),
+    me.drawn !== '0' && h('p', { class: 'quiet' }, t.debtInDollars),
     autoRepayOf(app),
     h('h3', {}, t.available),
     glance(app, me.available, 'down'),

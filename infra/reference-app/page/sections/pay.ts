@@ -145,7 +145,7 @@ export function borrowSection(app: ReferenceApp): PageSection {
   }
   update()
   const days = Math.round(app.config.credit.cycle.termSeconds / 86_400)
-  const words = [t.borrowIntro, t.borrowCost(days)].map((text) => h('p', {}, text))
+  const words = [t.borrowIntro, t.debtInDollars, t.borrowCost(days)].map((text) => h('p', {}, text))
   const element = h('div', {}, available, refused, ...words, identity.note, draw.element)
   return { slug: 'borrow', element, update }
 }

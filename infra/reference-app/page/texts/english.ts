@@ -130,6 +130,7 @@ export const english = {
 
   availableIs: (amount: string) => `You can borrow up to ${amount}.`,
   borrowIntro: 'The loan arrives in your wallet at once, in AUSD (dollars).',
+  debtInDollars: 'A debt is in dollars: the rupiah or ringgit that repay it follow the exchange rate.',
   terms: (version: string) => `Terms of service, version ${version}`,
   acceptTerms: 'I accept these terms',
   borrowCost: (days: number) =>

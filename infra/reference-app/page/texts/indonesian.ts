@@ -114,6 +114,7 @@ export const indonesian: Texts = {
 
   availableIs: (amount) => `Anda dapat meminjam hingga ${amount}.`,
   borrowIntro: 'Pinjaman langsung masuk ke dompet Anda dalam AUSD (dolar).',
+  debtInDollars: 'Pinjaman dihitung dalam dolar: jumlah rupiah atau ringgit untuk melunasinya mengikuti kurs.',
   terms: (version: string) => `Ketentuan layanan, versi ${version}`,
   acceptTerms: 'Saya menyetujui ketentuan ini',
   borrowCost: (days: number) =>

@@ -113,6 +113,7 @@ export const malay: Texts = {
 
   availableIs: (amount) => `Anda boleh meminjam sehingga ${amount}.`,
   borrowIntro: 'Pinjaman terus masuk ke dompet anda dalam AUSD (dolar).',
+  debtInDollars: 'Pinjaman dikira dalam dolar: jumlah rupiah atau ringgit untuk membayarnya mengikut kadar pertukaran.',
   terms: (version: string) => `Terma perkhidmatan, versi ${version}`,
   acceptTerms: 'Saya menerima terma ini',
   borrowCost: (days: number) =>
