@@ -275,6 +275,7 @@ export const plainPlaces = [
   '*.approvals.request_hash',
   'gateway.auto_repayments.outcome',
   'gateway.auto_repayments.reason',
+  'gateway.auto_repayments.source',
   'gateway.dead_letter.reason',
   'payments.dead_letter.reason',
   'payouts.dead_letter.reason',

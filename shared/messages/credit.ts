@@ -39,7 +39,11 @@ export const autoRepayFailures = [
 ] as const
 export type AutoRepayFailure = (typeof autoRepayFailures)[number]
 
-/** Announces the outcome of a try to repay a debt automatically. `repaid` may leave a part, if the bound is less. `txHash` and `reason` belong to the two outcomes. */
+/**
+ * Announces the outcome of a try to repay a debt automatically. `repaid` may leave a part, if the bound is less. `ausd` is
+ * what was repaid; it is absent if the try failed, or if its outcome is known only from a repetition after a restore.
+ * `txHash` and `reason` belong to the two outcomes.
+ */
 export const CreditAutorepay = event(
   'credit.autorepay',
   'gateway',
@@ -48,6 +52,7 @@ export const CreditAutorepay = event(
     cycle: Type.Integer(),
     outcome: Type.Enum(['repaid', 'failed']),
     reason: Type.Union([Type.Enum([...autoRepayFailures]), Type.Null()]),
+    ausd: Type.Optional(Amount),
     txHash: Type.Union([Hash, Type.Null()]),
     occurredAt: Timestamp,
   }),

@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { autoRepaySources } from '#shared/messages/credit'
 import { Address, Amount, Authorization, Hash, UnixSeconds } from '#shared/messages/fields'
 import { command, event } from '#shared/messages/topic'
 
@@ -130,7 +131,13 @@ const Settled = Type.Object({
   /** Transaction of the outcome, or null if the chain was already in that state. */
   txHash: Type.Union([Hash, Type.Null()]),
   blockNumber: Type.Union([Amount, Type.Null()]),
+  /**
+   * What an automatic repayment took, and from where. Absent for other kinds, if the outcome is announced again, and in
+   * earlier versions.
+   */
+  repaid: Type.Optional(Type.Object({ ausd: Amount, source: Type.Enum([...autoRepaySources]) })),
 })
+export type Repaid = NonNullable<Static<typeof Settled>['repaid']>
 const Failed = Type.Object({ ...outcome, reason: Type.String() })
 
 /**

@@ -5,6 +5,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { transactions } from '../lanes/lane.store'
 import { relayOnce } from '../relay-loop'
+import { outbox } from '../schema.store'
 import { listening, newRefId, newWallet, openFixture, until, verify } from '../test-support'
 import { orderOf, type Task } from './operation'
 import { operations } from './operation.table'
@@ -53,6 +54,18 @@ const autorepay = (wallet: Hex, attempt = 0, cycle = 1): Task & { kind: 'autorep
   payload: { wallet, cycle, attempt },
 })
 
+/** Returns what the relayer announced that a try has repaid. */
+async function announcedOf(wallet: Hex, attempt = 0): Promise<unknown> {
+  const cause = sql`${outbox.payload} ->> 'cause'`
+  const rows = await fixture.database.read((db) =>
+    db
+      .select()
+      .from(outbox)
+      .where(sql`${cause} = ${`${wallet}:1:${attempt}`} and ${outbox.subject} = 'relay.autorepay.settled'`),
+  )
+  return rows.map(({ payload }) => (payload as { repaid?: unknown }).repaid)
+}
+
 async function tried(wallet: Hex, attempt = 0, cycle = 1) {
   const context = listening(await fixture.begin())
   const task = autorepay(wallet, attempt, cycle)
@@ -81,6 +94,7 @@ describe('an automatic repayment', () => {
     expect(await tried(wallet)).toEqual(settled)
     expect(await fixture.lineOf(wallet)).toMatchObject({ drawn: 0n, collateral: 1_000_000n })
     expect(await fixture.balanceOf(wallet)).toBe(0n)
+    expect(await announcedOf(wallet)).toEqual([{ ausd: '400000', source: 'wallet' }])
     expect(await tried(wallet, 1)).toEqual(failedAs('nothing_due'))
   })
 
@@ -212,6 +226,7 @@ describe('an automatic repayment', () => {
     await comeNear()
     expect(await tried(wallet)).toEqual(settled)
     expect((await fixture.lineOf(wallet)).drawn).toBe(drawnMicro - 150_000n)
+    expect(await announcedOf(wallet)).toEqual([{ ausd: '150000', source: 'collateral' }])
     expect(await tried(wallet, 1)).toEqual(failedAs('nothing_due'))
     const account = await (await fixture.begin()).account(wallet)
     expect(account.autoRepay).toEqual({

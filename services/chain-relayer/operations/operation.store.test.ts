@@ -98,6 +98,6 @@ test('only one of two verdicts of a kind on a wallet is assigned', async () => {
   expect(await assign(second.id, 2)).toBe(false)
   expect(await assign(freeze.id, 3)).toBe(true)
   const place = { txHash: `0x${'22'.repeat(32)}`, blockNumber: 7n, blockHash: first.id } as never
-  await database.transaction((tx) => settleAll(tx, [first], place))
+  await database.transaction((tx) => settleAll(tx, [first], place, () => undefined))
   expect(await assign(second.id, 2)).toBe(true)
 })

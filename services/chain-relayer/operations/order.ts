@@ -84,15 +84,23 @@ export const settle = async (
   // guard: an examined operation is ended only if it is still waiting
 ): Promise<boolean> => (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
+/** Returns what an automatic repayment took; undefined for other operations. */
+type RepaidBy = (operation: Operation) => relay.Repaid | undefined
+
 /** Settles operations at finality and returns those that had not ended before. */
-export const settleAll = (tx: Tx, operations: readonly Operation[], place: PlaceOnChain): Promise<Operation[]> =>
-  settleFrom(tx, operations, place, ['waiting', 'assigned'])
+export const settleAll = (
+  tx: Tx,
+  operations: readonly Operation[],
+  place: PlaceOnChain,
+  repaidBy: RepaidBy,
+): Promise<Operation[]> => settleFrom(tx, operations, place, ['waiting', 'assigned'], repaidBy)
 
 async function settleFrom(
   tx: Tx,
   operations: readonly Operation[],
   place: PlaceOnChain | null,
   from: readonly OperationState[],
+  repaidBy: RepaidBy = () => undefined,
 ): Promise<Operation[]> {
   if (operations.length === 0) return []
   const ids = operations.map(({ id }) => id)
@@ -104,7 +112,7 @@ async function settleFrom(
     announceAll(
       tx,
       outbox,
-      settled.map((operation) => settledOf(operation, place)),
+      settled.map((operation) => settledOf(operation, place, { repaid: repaidBy(operation) })),
     ),
   ])
   return settled
@@ -147,9 +155,15 @@ export async function giveUp(context: Context, operation: Operation, reason: str
 }
 
 const announceSettled = (tx: Tx, operation: Ended, where: Where | null, repeat = 0) =>
-  announceAll(tx, outbox, [settledOf(operation, where, repeat)])
+  announceAll(tx, outbox, [settledOf(operation, where, { repeat })])
 
-const settledOf = ({ id, kind, cause, wallet, requestId = null }: Ended, where: Where | null, repeat = 0) => {
+type Announced = { readonly repeat?: number; readonly repaid?: relay.Repaid | undefined }
+
+const settledOf = (
+  { id, kind, cause, wallet, requestId = null }: Ended,
+  where: Where | null,
+  { repeat = 0, repaid }: Announced,
+) => {
   const topic = relay.relaySettled(kind)
   const message = announcement(topic, messageIdFor(topic, cause, repeat), {
     operationId: id,
@@ -157,6 +171,7 @@ const settledOf = ({ id, kind, cause, wallet, requestId = null }: Ended, where: 
     wallet,
     txHash: where?.txHash ?? null,
     blockNumber: where ? String(where.blockNumber) : null,
+    ...(repaid && { repaid }),
   })
   return { ...message, requestId }
 }

@@ -29,7 +29,7 @@ import type { Operation } from '../operations/operation.table'
 import { fail, settleAll } from '../operations/order'
 import { costOf, paidFor } from './cost'
 import { chargeGas } from './funding'
-import { doneIn, runsForeignCode } from './transaction'
+import { doneIn, repaidIn, runsForeignCode } from './transaction'
 
 const concludeAtOnce = 8
 /** Age in ms from which a used nonce without a receipt raises an alert. */
@@ -252,13 +252,14 @@ async function conclude(
   const isDone = outcome === 'ok' ? doneIn(context, transaction, receipt.logs) : undefined
   const paidWei = await paidFor(context.node, receipt, attempt)
   const { valueWei } = transaction
-  await close(context, transaction, { concluded: { outcome, paidWei, valueWei }, place, isDone })
+  await close(context, transaction, { concluded: { outcome, paidWei, valueWei }, place, isDone, logs: receipt.logs })
 }
 
 type Closing = {
   readonly concluded: Concluded
   readonly place: PlaceOnChain
   readonly isDone?: ReturnType<typeof doneIn> | undefined
+  readonly logs?: ChainReceipt['logs']
   readonly isProven?: (tx: Tx) => Promise<boolean>
 }
 
@@ -269,7 +270,7 @@ type Closing = {
 async function close(
   context: Context,
   transaction: OpenTransaction,
-  { concluded, place, isDone = () => false, isProven }: Closing,
+  { concluded, place, isDone = () => false, logs = [], isProven }: Closing,
 ): Promise<boolean> {
   const { outcome, paidWei } = concluded
   failpoint('chain-relayer:final-before-commit')
@@ -286,7 +287,7 @@ async function close(
     const isCharged = outcome === 'ok' || outcome === 'reverted'
     const overBudget = isCharged ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei }) : []
     const done = judged.flatMap((one) => (one.done ? [one.operation] : []))
-    await settleAll(tx, done, place)
+    await settleAll(tx, done, place, (operation) => repaidIn(context, operation, logs))
     const ended = await Promise.all(
       undone.map(async (operation) => {
         const oneTry = await runsForeignCode(context, operation)

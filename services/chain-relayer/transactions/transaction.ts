@@ -16,6 +16,7 @@ import type { AuthorizationTerms } from '#shared/chain/erc3009'
 import { bundleGasLimit, gasLimits, leastBaseFeeWei, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { type GivenAuthorization, withTokenV } from '#shared/chain/given-authorization'
 import { refOf } from '#shared/chain/ref'
+import type { Repaid } from '#shared/messages/relay'
 import { movesIn, needsContract, placeOfMove, same } from '../chain/authorization'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
@@ -271,6 +272,25 @@ const opFailed = [getAbiItem({ abi: creditLineAbi, name: 'OpFailed' })] as const
 function failuresOf(logs: readonly Log[]): Map<number, Hex> {
   const failed = parseEventLogs({ abi: opFailed, logs: [...logs] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
+}
+
+const autoRepaid = [getAbiItem({ abi: creditLineAbi, name: 'AutoRepaid' })] as const
+
+/**
+ * Returns what a settled automatic repayment took; undefined for other operations. Throws if the receipt lacks its event,
+ * because an endpoint may omit logs.
+ */
+export function repaidIn(
+  { contracts }: Pick<Context, 'contracts'>,
+  operation: Pick<Operation, 'kind' | 'wallet'>,
+  logs: readonly Log[],
+): Repaid | undefined {
+  if (operation.kind !== 'autorepay') return undefined
+  const own = logs.filter((log) => same(log.address, contracts.creditLine))
+  const event = parseEventLogs({ abi: autoRepaid, logs: own }).find(({ args }) => same(args.account, operation.wallet))
+  if (!event) throw new Error('the receipt has no event of an operation')
+  const { amount, fromCollateral } = event.args
+  return { ausd: String(amount), source: fromCollateral ? 'collateral' : 'wallet' }
 }
 
 function opKindOf(task: BatchableTask): OpKind {

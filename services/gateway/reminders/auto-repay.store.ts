@@ -1,8 +1,8 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
-import { addressColumn, at } from '#platform/db/columns'
+import { addressColumn, amountColumn, at } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
-import { autoRepayFailures } from '#shared/messages/credit'
+import { autoRepayFailures, autoRepaySources } from '#shared/messages/credit'
 import { schema } from '../schema.store'
 
 /** `needless`: when the contract was asked, nothing was owed or allowed any more. */
@@ -16,6 +16,9 @@ export const autoRepayments = schema.table(
     cycle: integer('cycle').notNull(),
     attempt: integer('attempt').notNull(),
     orderedAt: at('ordered_at').notNull().defaultNow(),
+    /** AUSD that the contract took, and from where; until it has, what it was to take. Null if that is not known. */
+    ausdMicro: amountColumn('ausd_micro'),
+    source: text('source', { enum: autoRepaySources }),
     /** Null until the relayer has reported. */
     outcome: text('outcome', { enum: outcomes }),
     reason: text('reason', { enum: autoRepayFailures }),
@@ -26,7 +29,10 @@ export const autoRepayments = schema.table(
 )
 
 export type Try = Pick<typeof autoRepayments.$inferSelect, 'wallet' | 'cycle' | 'attempt'>
-export type Ending = Pick<typeof autoRepayments.$inferSelect, 'outcome' | 'reason' | 'txHash'>
+export type AutoRepayment = typeof autoRepayments.$inferSelect
+/** What a try is about to take, or took. */
+export type Sum = Pick<AutoRepayment, 'ausdMicro' | 'source'>
+export type Ending = Pick<AutoRepayment, 'outcome' | 'reason' | 'txHash'> & Partial<Sum>
 
 export async function isTried(db: Db, { wallet, cycle, attempt }: Try): Promise<boolean> {
   const rows = await db
@@ -37,7 +43,7 @@ export async function isTried(db: Db, { wallet, cycle, attempt }: Try): Promise<
 }
 
 /** Records the order of a try. Returns false if any instance ordered it before. */
-export async function insertTry(tx: Tx, one: Try): Promise<boolean> {
+export async function insertTry(tx: Tx, one: Try & Sum): Promise<boolean> {
   const inserted = await tx
     .insert(autoRepayments)
     .values(one)

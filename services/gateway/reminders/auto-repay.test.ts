@@ -86,6 +86,7 @@ const settled = relaySettled('autorepay').subject
 const failed = relayFailed('autorepay').subject
 const walletOf = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '0')}` as const
 const txHash = `0x${'ab'.repeat(32)}` as const
+const sum = { ausdMicro: 5_000_000n, source: 'wallet' } as const
 
 /** Handles the relayer's report as the consumer of the gateway does. */
 const hear = (subject: string, cause: string, more: object) =>
@@ -116,22 +117,32 @@ describe('a try to repay a debt automatically', () => {
   test('is ordered once, by any number of instances at once', async () => {
     const wallet = walletOf()
     const one = { wallet, cycle: 3, attempt: 0 }
-    const order = () => backbone.database.transaction((tx) => orderTry(tx, one))
+    const order = () => backbone.database.transaction((tx) => orderTry(tx, one, sum))
     const orders = await Promise.all([order(), order(), order()])
     expect(orders.filter(Boolean)).toHaveLength(1)
     expect(await order()).toBe(false)
     expect(await announcedTo(wallet, 'relay.autorepay')).toEqual([one])
-    await backbone.database.transaction((tx) => orderTry(tx, { ...one, attempt: 1 }))
+    await backbone.database.transaction((tx) => orderTry(tx, { ...one, attempt: 1 }, sum))
     expect(await announcedTo(wallet, 'relay.autorepay')).toHaveLength(2)
   })
 
-  test('announces once that the debt was repaid, with the transaction', async () => {
+  test('announces once that the debt was repaid, with the transaction and what the contract took', async () => {
     const wallet = walletOf()
-    await backbone.database.transaction((tx) => orderTry(tx, { wallet, cycle: 3, attempt: 0 }))
-    for (let time = 0; time < 2; time++) await hear(settled, `${wallet}:3:0`, { txHash, blockNumber: '7' })
-    const repaid = { wallet, cycle: 3, outcome: 'repaid', reason: null, txHash, occurredAt: expect.any(String) }
-    expect(await announcedTo(wallet)).toEqual([repaid])
-    expect(await triesOf(wallet)).toMatchObject([{ attempt: 0, outcome: 'repaid', txHash }])
+    await backbone.database.transaction((tx) => orderTry(tx, { wallet, cycle: 3, attempt: 0 }, sum))
+    const repaid = { ausd: '4000000', source: 'collateral' }
+    for (let time = 0; time < 2; time++) await hear(settled, `${wallet}:3:0`, { txHash, blockNumber: '7', repaid })
+    const event = { wallet, cycle: 3, outcome: 'repaid', reason: null, ausd: '4000000', txHash }
+    expect(await announcedTo(wallet)).toEqual([{ ...event, occurredAt: expect.any(String) }])
+    const row = { attempt: 0, outcome: 'repaid', ausdMicro: 4_000_000n, source: 'collateral', txHash }
+    expect(await triesOf(wallet)).toMatchObject([row])
+  })
+
+  test('whose outcome comes without an amount has none, rather than the one that was ordered', async () => {
+    const wallet = walletOf()
+    await backbone.database.transaction((tx) => orderTry(tx, { wallet, cycle: 3, attempt: 0 }, sum))
+    await hear(settled, `${wallet}:3:0`, { txHash, blockNumber: '7' })
+    expect((await announcedTo(wallet))[0]).not.toHaveProperty('ausd')
+    expect(await triesOf(wallet)).toMatchObject([{ outcome: 'repaid', ausdMicro: null, source: null }])
   })
 
   test.each([

@@ -14,7 +14,7 @@ import {
 import { AutorepayOrdered, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { type Ending, endTry, insertTry, type Try } from './auto-repay.store'
+import { type Ending, endTry, insertTry, type Sum, type Try } from './auto-repay.store'
 
 // The borrower allows it on the chain, whose contract decides when and how much. A try is an order to call it.
 
@@ -36,13 +36,17 @@ export function permissionOf({ autoRepay }: Pick<Account, 'autoRepay'>): Permiss
  * Returns true if a try would find enough in the source, as far as the account shows it: it does not show the allowance
  * of the credit line.
  */
-export function isCovered(
-  { drawn, balance, collateral }: Pick<Account, 'drawn' | 'balance' | 'collateral'>,
-  { leftMicro, source }: Permission,
-): boolean {
+export const isCovered = (
+  account: Pick<Account, 'drawn' | 'balance' | 'collateral'>,
+  permission: Permission,
+): boolean =>
+  BigInt(permission.source === 'wallet' ? account.balance.ausd : account.collateral.value) >=
+  neededMicro(account, permission)
+
+/** Returns what a try takes: the debt, or what is left of the bound if that is less. */
+export function neededMicro({ drawn }: Pick<Account, 'drawn'>, { leftMicro }: Permission): bigint {
   const drawnMicro = BigInt(drawn)
-  const neededMicro = drawnMicro < leftMicro ? drawnMicro : leftMicro
-  return BigInt(source === 'wallet' ? balance.ausd : collateral.value) >= neededMicro
+  return drawnMicro < leftMicro ? drawnMicro : leftMicro
 }
 
 const daySeconds = 86_400
@@ -87,9 +91,9 @@ export function decideAutoRepay(
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))
 
 /** Orders a try, once. Returns false if any instance ordered it before. */
-export async function orderTry(tx: Tx, one: Try): Promise<boolean> {
+export async function orderTry(tx: Tx, one: Try, sum: Sum): Promise<boolean> {
   // guard: a try to repay a debt automatically is ordered once
-  if (!(await insertTry(tx, one))) return false
+  if (!(await insertTry(tx, { ...one, ...sum }))) return false
   await announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
   return true
 }
@@ -110,7 +114,7 @@ export function autoRepayReactions({ clock, log }: Pick<Context, 'clock' | 'log'
     const one = tryOf(cause)
     const endedAt = new Date(clock())
     if (!(await endTry(tx, one, ending, endedAt))) return
-    const { outcome, reason, txHash } = ending
+    const { outcome, reason, txHash, ausdMicro } = ending
     log.info({ ...one, outcome, reason }, 'automatic repayment ended')
     if (outcome === 'needless' || outcome === null) return
     const { wallet, cycle } = one
@@ -119,13 +123,18 @@ export function autoRepayReactions({ clock, log }: Pick<Context, 'clock' | 'log'
       cycle,
       outcome,
       reason,
+      ...(ausdMicro && { ausd: String(ausdMicro) }),
       txHash,
       occurredAt: endedAt.toISOString(),
     })
   }
   return [
     reactTo(relaySettled('autorepay'), {
-      apply: (tx, { cause, txHash }) => end(tx, cause, { outcome: 'repaid', reason: null, txHash }),
+      apply(tx, { cause, txHash, repaid }) {
+        // What was ordered may differ from what the contract took, so it is not kept in its place.
+        const sum = { ausdMicro: repaid ? BigInt(repaid.ausd) : null, source: repaid?.source ?? null }
+        return end(tx, cause, { outcome: 'repaid', reason: null, txHash, ...sum })
+      },
     }),
     reactTo(relayFailed('autorepay'), {
       apply(tx, { cause, reason }) {

@@ -11,8 +11,8 @@ import { PaymentsActivity } from '#shared/messages/payments'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { decideAutoRepay, isCovered, lastInTime, orderTry, permissionOf } from './auto-repay'
-import { isTried, type Try } from './auto-repay.store'
+import { decideAutoRepay, isCovered, lastInTime, neededMicro, orderTry, permissionOf } from './auto-repay'
+import { isTried, type Sum, type Try } from './auto-repay.store'
 import { aheadSeconds, behindSeconds, decideReminder, restoredSeconds, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
 
@@ -154,7 +154,10 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
     }
   }
   const repay = decideAutoRepay(debt, permission, Number(blockTime))
-  if (repay.attempt !== null && !(await repayOnce(context, { wallet, cycle, attempt: repay.attempt }))) return
+  if (permission && repay.attempt !== null) {
+    const sum = { ausdMicro: neededMicro(account.ok, permission), source: permission.source }
+    if (!(await repayOnce(context, { wallet, cycle, attempt: repay.attempt }, sum))) return
+  }
   // The result is remembered only for the chain's due date, because the reader may not have a later one yet.
   if (open.dueAt === due.dueAt) looks.set(keyOf(due), earlier(lookAt, repay.lookAt))
 }
@@ -163,12 +166,12 @@ const earlier = (...times: readonly (number | null)[]) =>
   Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY))
 
 /** Orders a try, once. Returns false if it waits for a payment of the borrower. */
-async function repayOnce(context: Reminding, one: Try): Promise<boolean> {
+async function repayOnce(context: Reminding, one: Try, sum: Sum): Promise<boolean> {
   const { database, log, poke } = context
   if (await database.read((db) => isTried(db, one))) return true
   // guard: a debt that its borrower is paying is not repaid automatically as well
   if (await isBeingPaid(context, one)) return false
-  if (!(await database.transaction((tx) => orderTry(tx, one)))) return true
+  if (!(await database.transaction((tx) => orderTry(tx, one, sum)))) return true
   log.info(one, 'automatic repayment ordered')
   poke()
   return true

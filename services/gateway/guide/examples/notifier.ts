@@ -9,20 +9,20 @@ const reminders: Record<string, string> = {
   due: 'Your repayment is due. Repay now: your grace period has begun.',
   grace_ends: 'Your grace period has ended. Repay now, before your debt is marked as defaulted.',
 }
-const outcomes: Record<string, string> = {
-  repaid:
-    'AUSD has repaid your debt automatically, up to the most that you allowed. The app shows whether you still owe any.',
-  failed: 'Your debt could not be repaid automatically. The app shows what is missing.',
+const outcomes: Record<string, (ausd: string) => string> = {
+  repaid: (ausd) => `${ausd} has repaid your debt automatically. The app shows whether you still owe any.`,
+  failed: () => 'Your debt could not be repaid automatically. The app shows what is missing.',
 }
 
 /** Returns the id and the text of a notification. Undefined for an event of which users are not told. */
 function notificationOf(
   subject: string,
-  { wallet, cycle, kind = '', outcome = '', occurredAt }: Record<string, string>,
+  { wallet, cycle, kind = '', outcome = '', ausd, occurredAt }: Record<string, string>,
 ) {
   if (subject === 'credit.due') return { id: `${wallet}:${cycle}:${kind}`, text: reminders[kind] }
   if (subject !== 'credit.autorepay') return undefined
-  return { id: `${wallet}:${cycle}:${outcome}:${occurredAt}`, text: outcomes[outcome] }
+  const amount = ausd ? `${Number(ausd) / 1_000_000} AUSD` : 'AUSD'
+  return { id: `${wallet}:${cycle}:${outcome}:${occurredAt}`, text: outcomes[outcome]?.(amount) }
 }
 
 /** Replace this with your push service, which knows the devices of a wallet and ignores a repeated id. */
