@@ -3,6 +3,7 @@ import type { Config } from './config'
 import type { Context } from './context'
 import { openRefills } from './identity/refill'
 import { openVerification } from './identity/run'
+import { openAutoRepayActivity } from './reminders/activity'
 import { openTerms } from './terms/terms'
 import { openUsers } from './users/user.store'
 
@@ -19,6 +20,7 @@ export function assemble(config: Config, means: Means): Context {
     ...means,
     users: openUsers(database),
     terms: openTerms(database, config),
+    autoRepayments: openAutoRepayActivity(database),
     ownPerson: openPersonReader(database, 'gateway'),
     verification: openVerification({ config, ...means }),
     orderRefill: openRefills(means),

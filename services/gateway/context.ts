@@ -11,6 +11,7 @@ import type { Config } from './config'
 import type { CollectedMetrics } from './health/collect'
 import type { Readiness } from './health/probes'
 import type { IdentityProvider } from './identity/provider'
+import type { AutoRepayActivity } from './reminders/activity'
 import type { Terms } from './terms/terms'
 import type { Users } from './users/user.store'
 
@@ -32,6 +33,7 @@ export type Context = {
   readonly poke: () => void
   readonly users: Users
   readonly terms: Terms
+  readonly autoRepayments: AutoRepayActivity
   /** Reader of the personal data in the gateway's own tables. */
   readonly ownPerson: PersonReader
   readonly provider: IdentityProvider

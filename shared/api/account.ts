@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { countries } from '#shared/api/country'
 import { route } from '#shared/api/route'
-import { autoRepaySources } from '#shared/messages/credit'
+import { AutoRepaySourceName } from '#shared/messages/credit'
 import {
   Address,
   AusdAmount,
@@ -73,11 +73,7 @@ const Cycle = Type.Object(
 const AutoRepay = Type.Object(
   {
     maxPerCycle: AusdAmount,
-    source: Type.Enum([...autoRepaySources], {
-      title: 'AutoRepaySource',
-      description:
-        'Whether the AUSD comes from the wallet, which must have approved the credit line, or from the collateral.',
-    }),
+    source: AutoRepaySourceName,
     taken: amountOf('AUSD (10⁻⁶) that was taken in the open cycle.'),
     startsAt: orNull(UnixSeconds, 'Time from which the debt is repaid; null if no cycle is open.'),
   },

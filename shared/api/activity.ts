@@ -11,6 +11,7 @@ export const itemIds = {
   payment: /^pay_[A-Za-z0-9_-]{22}$/,
   cashout: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   send: /^snd_[A-Za-z0-9_-]{22}$/,
+  autorepay: /^op_[A-Za-z0-9_-]{22}$/,
 } as const
 
 /** Form of ids. Postgres rejects text with a NUL byte or half a surrogate pair. */
@@ -32,11 +33,24 @@ export const exampleItem = {
   updatedAt: '2026-11-21T07:00:00.000Z',
 }
 
+const exampleRepayment = {
+  id: 'op_5kQp1sDk3vYt8nHw2cRzLa',
+  kind: 'autorepay',
+  status: 'repaid',
+  nextAction: null,
+  sentence: '3.000000 AUSD of your debt was repaid automatically from your wallet.',
+  ausd: '3000000',
+  source: 'wallet',
+  txHash: '0x9fc76417374aa880d4449a1f7f31ec597f00b1f6f3dd2d66f4c9c6c445836d8b',
+  createdAt: '2026-11-20T04:00:00.000Z',
+  updatedAt: '2026-11-20T04:00:09.000Z',
+}
+
 export const idParameter = {
   name: 'id',
   in: 'path',
   required: true,
-  description: '`paymentId`, `payoutId` or `sendId`.',
+  description: '`paymentId`, `payoutId` or `sendId`, or the `id` of an automatic repayment.',
   schema: { type: 'string', pattern: ownId.source, examples: [exampleItem.id] },
 } as const
 
@@ -74,7 +88,7 @@ export const GetActivity = route({
     },
   ],
   returns: 'One page; `nextCursor` is null on the last page.',
-  example: { answer: { inFlight: [exampleItem], items: [exampleItem], nextCursor: null } },
+  example: { answer: { inFlight: [exampleItem], items: [exampleItem, exampleRepayment], nextCursor: null } },
   errors: [400],
   worded: true,
   tagged: true,
@@ -124,7 +138,7 @@ export const GetActivityItem = route({
   summary: 'Show one item of the account activity',
   description:
     'The item as in `GET /me/activity`, and `inFlight`. `id` is the `paymentId`, `payoutId` or ' +
-    '`sendId` of its request. The items of other wallets do not exist for the caller.',
+    '`sendId` of its request, or that of an automatic repayment in the list. The items of other wallets do not exist for the caller.',
   parameters: [idParameter],
   returns: 'The item.',
   example: { answer: { ...exampleItem, inFlight: true } },

@@ -31,22 +31,24 @@ declare namespace schemas {
         /** The same rule as a regular expression. */
         pattern: string;
     }
-    /** A top-up, settlement, cash-out or send of the wallet. */
+    /** A top-up, settlement, cash-out, send or automatic repayment of the wallet. */
     interface ActivityItem {
-        /** `paymentId`, `payoutId` or `sendId` of the request. */
+        /** `paymentId`, `payoutId` or `sendId` of the request. An automatic repayment has an id of its own. */
         id: string;
         /** Kind of item. */
-        kind: "topup" | "settlement" | "cashout" | "send";
+        kind: "topup" | "settlement" | "cashout" | "send" | "autorepay";
         /** Currency pair of a quote; determines the currency that is charged or paid out. */
         pair?: "USD/IDR" | "USD/MYR";
         /** Local currency in its smallest unit: whole rupiah for IDR ("50000" is Rp 50,000), sen for MYR ("500" is RM 5.00). */
         fiat?: string;
         /** Fee in local currency. `fiat` of a cash-out no longer contains it; `fiat` of a top-up does, and `ausd` is for the rest. Omitted if none is charged, as for money that goes back. */
         fee?: string;
-        /** Rate in the smallest unit of local currency per dollar. Omitted for a send. */
+        /** Rate in the smallest unit of local currency per dollar. Omitted for a send and an automatic repayment. */
         rate?: string;
         /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
         ausd: string;
+        /** Whether the AUSD of an automatic repayment comes from the wallet, which must have approved the credit line, or from the collateral. */
+        source?: "wallet" | "collateral";
         /** A wallet or contract: 0x and 40 hex digits, in any case. */
         to?: `0x${string}`;
         /** The provider's code of the channel, or of the bank of a cash-out. */
@@ -68,13 +70,13 @@ declare namespace schemas {
         /** ISO 8601 in UTC, with milliseconds. */
         updatedAt: string;
         /** State of the item; the possible states depend on its kind. */
-        status: "awaiting_payment" | "expired" | "paid" | "held" | "credited" | "revoking" | "revoked" | "refunded" | "review" | "refunding" | "accepted" | "replaced" | "repaid" | "taking" | "taken" | "paying" | "failed" | "returning" | "returned" | "sending" | "sent";
+        status: "awaiting_payment" | "expired" | "paid" | "held" | "credited" | "revoking" | "revoked" | "refunded" | "review" | "refunding" | "accepted" | "replaced" | "repaid" | "taking" | "taken" | "paying" | "failed" | "returning" | "returned" | "sending" | "sent" | "repaying" | "needless";
         /** Next step of the user; null if none is needed. */
         nextAction: "pay" | "wait" | "contact support" | null;
         /** Text to show to the user: what happened and what comes next. Its wording may change. */
         sentence: string;
         /** Why the item deviated from its normal course. */
-        reason?: "not_paid_in_time" | "paid_late" | "awaiting_rate" | "amount_differs" | "overpaid" | "currency_differs" | "sender_unverified" | "excess_refused" | "paid_twice" | "second_refunded" | "replaced" | "made_good" | "refunded_before_credit" | "refunded_in_part" | "refunded_during_hold" | "refunded_after_credit" | "refund_undone" | "credit_failed" | "repay_failed" | "revoke_failed" | "authorization_expired" | "authorization_used" | "authorization_cancelled" | "authorization_used_elsewhere" | "balance_too_low" | "account_frozen" | "signature_invalid" | "gas_budget_spent" | "content_refused" | "transfer_refused" | "take_failed" | "taken_late" | "account_unknown" | "name_differs" | "account_limit" | "closed_market_limit" | "limit_of_all" | "bank_unavailable" | "bank_refused" | "bank_reversed" | "cancelled" | "compliance" | "provider_refused";
+        reason?: "not_paid_in_time" | "paid_late" | "awaiting_rate" | "amount_differs" | "overpaid" | "currency_differs" | "sender_unverified" | "excess_refused" | "paid_twice" | "second_refunded" | "replaced" | "made_good" | "refunded_before_credit" | "refunded_in_part" | "refunded_during_hold" | "refunded_after_credit" | "refund_undone" | "credit_failed" | "repay_failed" | "revoke_failed" | "authorization_expired" | "authorization_used" | "authorization_cancelled" | "authorization_used_elsewhere" | "balance_too_low" | "account_frozen" | "signature_invalid" | "gas_budget_spent" | "content_refused" | "transfer_refused" | "allowance_too_low" | "collateral_too_low" | "reverted" | "take_failed" | "taken_late" | "account_unknown" | "name_differs" | "account_limit" | "closed_market_limit" | "limit_of_all" | "bank_unavailable" | "bank_refused" | "bank_reversed" | "cancelled" | "compliance" | "provider_refused";
         /** Payment method picked by the user; any method but `card` shows every channel at the checkout. */
         method?: "bank" | "card" | "qr";
         /** Kind of channel of the payment or payout. */
@@ -110,7 +112,7 @@ declare namespace schemas {
     interface AutoRepay {
         /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
         maxPerCycle: string;
-        /** Whether the AUSD comes from the wallet, which must have approved the credit line, or from the collateral. */
+        /** Whether the AUSD of an automatic repayment comes from the wallet, which must have approved the credit line, or from the collateral. */
         source: "wallet" | "collateral";
         /** AUSD (10⁻⁶) that was taken in the open cycle. */
         taken: string;
@@ -655,20 +657,22 @@ declare namespace schemas {
     }
     /** An item, and whether it is in flight. */
     interface SingleItem {
-        /** `paymentId`, `payoutId` or `sendId` of the request. */
+        /** `paymentId`, `payoutId` or `sendId` of the request. An automatic repayment has an id of its own. */
         id: string;
         /** Kind of item. */
-        kind: "topup" | "settlement" | "cashout" | "send";
+        kind: "topup" | "settlement" | "cashout" | "send" | "autorepay";
         /** Currency pair of a quote; determines the currency that is charged or paid out. */
         pair?: "USD/IDR" | "USD/MYR";
         /** Local currency in its smallest unit: whole rupiah for IDR ("50000" is Rp 50,000), sen for MYR ("500" is RM 5.00). */
         fiat?: string;
         /** Fee in local currency. `fiat` of a cash-out no longer contains it; `fiat` of a top-up does, and `ausd` is for the rest. Omitted if none is charged, as for money that goes back. */
         fee?: string;
-        /** Rate in the smallest unit of local currency per dollar. Omitted for a send. */
+        /** Rate in the smallest unit of local currency per dollar. Omitted for a send and an automatic repayment. */
         rate?: string;
         /** AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000". */
         ausd: string;
+        /** Whether the AUSD of an automatic repayment comes from the wallet, which must have approved the credit line, or from the collateral. */
+        source?: "wallet" | "collateral";
         /** A wallet or contract: 0x and 40 hex digits, in any case. */
         to?: `0x${string}`;
         /** The provider's code of the channel, or of the bank of a cash-out. */
@@ -690,13 +694,13 @@ declare namespace schemas {
         /** ISO 8601 in UTC, with milliseconds. */
         updatedAt: string;
         /** State of the item; the possible states depend on its kind. */
-        status: "awaiting_payment" | "expired" | "paid" | "held" | "credited" | "revoking" | "revoked" | "refunded" | "review" | "refunding" | "accepted" | "replaced" | "repaid" | "taking" | "taken" | "paying" | "failed" | "returning" | "returned" | "sending" | "sent";
+        status: "awaiting_payment" | "expired" | "paid" | "held" | "credited" | "revoking" | "revoked" | "refunded" | "review" | "refunding" | "accepted" | "replaced" | "repaid" | "taking" | "taken" | "paying" | "failed" | "returning" | "returned" | "sending" | "sent" | "repaying" | "needless";
         /** Next step of the user; null if none is needed. */
         nextAction: "pay" | "wait" | "contact support" | null;
         /** Text to show to the user: what happened and what comes next. Its wording may change. */
         sentence: string;
         /** Why the item deviated from its normal course. */
-        reason?: "not_paid_in_time" | "paid_late" | "awaiting_rate" | "amount_differs" | "overpaid" | "currency_differs" | "sender_unverified" | "excess_refused" | "paid_twice" | "second_refunded" | "replaced" | "made_good" | "refunded_before_credit" | "refunded_in_part" | "refunded_during_hold" | "refunded_after_credit" | "refund_undone" | "credit_failed" | "repay_failed" | "revoke_failed" | "authorization_expired" | "authorization_used" | "authorization_cancelled" | "authorization_used_elsewhere" | "balance_too_low" | "account_frozen" | "signature_invalid" | "gas_budget_spent" | "content_refused" | "transfer_refused" | "take_failed" | "taken_late" | "account_unknown" | "name_differs" | "account_limit" | "closed_market_limit" | "limit_of_all" | "bank_unavailable" | "bank_refused" | "bank_reversed" | "cancelled" | "compliance" | "provider_refused";
+        reason?: "not_paid_in_time" | "paid_late" | "awaiting_rate" | "amount_differs" | "overpaid" | "currency_differs" | "sender_unverified" | "excess_refused" | "paid_twice" | "second_refunded" | "replaced" | "made_good" | "refunded_before_credit" | "refunded_in_part" | "refunded_during_hold" | "refunded_after_credit" | "refund_undone" | "credit_failed" | "repay_failed" | "revoke_failed" | "authorization_expired" | "authorization_used" | "authorization_cancelled" | "authorization_used_elsewhere" | "balance_too_low" | "account_frozen" | "signature_invalid" | "gas_budget_spent" | "content_refused" | "transfer_refused" | "allowance_too_low" | "collateral_too_low" | "reverted" | "take_failed" | "taken_late" | "account_unknown" | "name_differs" | "account_limit" | "closed_market_limit" | "limit_of_all" | "bank_unavailable" | "bank_refused" | "bank_reversed" | "cancelled" | "compliance" | "provider_refused";
         /** Payment method picked by the user; any method but `card` shows every channel at the checkout. */
         method?: "bank" | "card" | "qr";
         /** Kind of channel of the payment or payout. */
@@ -4133,12 +4137,13 @@ declare const creditLineAbi: readonly [{
     readonly stateMutability: "nonpayable";
     readonly type: "function";
 }];
-declare const activityReasons: readonly ["not_paid_in_time", "paid_late", "awaiting_rate", "amount_differs", "overpaid", "currency_differs", "sender_unverified", "excess_refused", "paid_twice", "second_refunded", "replaced", "made_good", "refunded_before_credit", "refunded_in_part", "refunded_during_hold", "refunded_after_credit", "refund_undone", "credit_failed", "repay_failed", "revoke_failed", "authorization_expired", "authorization_used", "authorization_cancelled", "authorization_used_elsewhere", "balance_too_low", "account_frozen", "signature_invalid", "gas_budget_spent", "content_refused", "transfer_refused", "take_failed", "taken_late", "account_unknown", "name_differs", "account_limit", "closed_market_limit", "limit_of_all", "bank_unavailable", "bank_refused", "bank_reversed", "cancelled", "compliance", "provider_refused"];
+declare const activityReasons: readonly ["not_paid_in_time", "paid_late", "awaiting_rate", "amount_differs", "overpaid", "currency_differs", "sender_unverified", "excess_refused", "paid_twice", "second_refunded", "replaced", "made_good", "refunded_before_credit", "refunded_in_part", "refunded_during_hold", "refunded_after_credit", "refund_undone", "credit_failed", "repay_failed", "revoke_failed", "authorization_expired", "authorization_used", "authorization_cancelled", "authorization_used_elsewhere", "balance_too_low", "account_frozen", "signature_invalid", "gas_budget_spent", "content_refused", "transfer_refused", "allowance_too_low", "collateral_too_low", "reverted", "take_failed", "taken_late", "account_unknown", "name_differs", "account_limit", "closed_market_limit", "limit_of_all", "bank_unavailable", "bank_refused", "bank_reversed", "cancelled", "compliance", "provider_refused"];
 declare const activityStatuses: {
     readonly topup: readonly ["awaiting_payment", "expired", "paid", "held", "credited", "revoking", "revoked", "refunded", "review", "refunding", "accepted"];
     readonly settlement: readonly ["awaiting_payment", "expired", "replaced", "paid", "repaid", "revoking", "revoked", "refunded", "review", "refunding", "accepted"];
     readonly cashout: readonly ["taking", "taken", "paying", "paid", "failed", "returning", "returned"];
     readonly send: readonly ["sending", "sent", "failed"];
+    readonly autorepay: readonly ["repaying", "repaid", "failed", "needless"];
 };
 declare function openVisitor(place: ClientTarget): {
     /** Reads the public configuration, which may be cached for a minute or longer. */

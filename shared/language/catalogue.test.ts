@@ -18,7 +18,7 @@ import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
 import { midnight, midnightOfRinggit, timeText, zoneOf } from '#shared/language/time'
-import { cashoutTexts, transferTexts } from '#shared/language/transfers'
+import { autoRepayTexts, cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { refusalCodes } from '#shared/refusals'
 
 const entries = Object.entries(catalogue) as [Code, Text][]
@@ -57,7 +57,7 @@ describe('a text of the catalogue', () => {
   })
 
   test('is under one code only, in one part', () => {
-    const parts = [refusalTexts, requestTexts, accountTexts, paymentTexts, cashoutTexts, transferTexts]
+    const parts = [refusalTexts, requestTexts, accountTexts, paymentTexts, cashoutTexts, transferTexts, autoRepayTexts]
     const codes = parts.flatMap((part) => Object.keys(part))
     expect(codes.toSorted()).toEqual(Object.keys(catalogue).toSorted())
   })

@@ -4,7 +4,7 @@ import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
 import { timeText, type Zone } from '#shared/language/time'
-import { cashoutTexts, transferTexts } from '#shared/language/transfers'
+import { autoRepayTexts, cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { moneyText } from '#shared/money/text'
 
 /** All texts; a missing language is a type error. No native speaker has read the Indonesian or Malay yet. */
@@ -15,6 +15,7 @@ export const catalogue = {
   ...paymentTexts,
   ...cashoutTexts,
   ...transferTexts,
+  ...autoRepayTexts,
 }
 type Catalogue = typeof catalogue
 export type Code = keyof Catalogue

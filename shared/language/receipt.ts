@@ -1,6 +1,7 @@
 import type { Language, Text } from '#shared/language/language'
 import { paymentLabels } from '#shared/language/payments'
 import type { ActivityEntry, activityStatuses, ChannelKind, PaidAccount } from '#shared/messages/activity'
+import type { AutoRepaySource } from '#shared/messages/credit'
 
 type Status = (typeof activityStatuses)[keyof typeof activityStatuses][number]
 
@@ -20,6 +21,7 @@ export const receiptRows = {
   channel: { en: 'Paid through', id: 'Metode pembayaran', ms: 'Kaedah pembayaran' },
   bankReceipt: { en: 'Bank receipt number', id: 'Nomor bukti bank', ms: 'Nombor resit bank' },
   bank: { en: 'Bank account', id: 'Rekening bank', ms: 'Akaun bank' },
+  source: { en: 'Paid from', id: 'Dibayar dari', ms: 'Dibayar daripada' },
   to: { en: 'To', id: 'Kepada', ms: 'Kepada' },
   createdAt: { en: 'Created', id: 'Dibuat', ms: 'Dibuat' },
   updatedAt: { en: 'Last change', id: 'Perubahan terakhir', ms: 'Perubahan terakhir' },
@@ -47,6 +49,7 @@ export const kindTexts = {
   settlement: { en: 'Debt repayment', id: 'Pelunasan pinjaman', ms: 'Bayaran pinjaman' },
   cashout: { en: 'Cash-out', id: 'Penarikan dana', ms: 'Pengeluaran' },
   send: { en: 'Transfer', id: 'Transfer', ms: 'Pindahan' },
+  autorepay: { en: 'Automatic repayment', id: 'Pelunasan otomatis', ms: 'Bayaran balik automatik' },
 } as const satisfies Record<ActivityEntry['kind'], Text>
 
 export const statusTexts = {
@@ -59,7 +62,22 @@ export const statusTexts = {
   returned: { en: 'returned', id: 'dikembalikan', ms: 'dipulangkan' },
   sending: { en: 'in progress', id: 'sedang dikirim', ms: 'sedang dihantar' },
   sent: { en: 'sent', id: 'terkirim', ms: 'dihantar' },
+  repaying: { en: 'in progress', id: 'sedang dilunasi', ms: 'sedang dibayar balik' },
+  needless: { en: 'not needed', id: 'tidak diperlukan', ms: 'tidak diperlukan' },
 } as const satisfies Record<Status, Text>
+
+const repaidAutomatically: Text = { en: 'repaid', id: 'dibayar', ms: 'dibayar balik' }
+
+/** Names the status of an item. An automatic repayment may leave a part of the debt, whereas a settlement repays it whole. */
+export function statusText({ kind, status }: Pick<ActivityEntry, 'kind' | 'status'>, language: Language): string {
+  const text: Text | undefined = kind === 'autorepay' && status === 'repaid' ? repaidAutomatically : statusTexts[status]
+  return text?.[language] ?? status
+}
+
+export const sourceTexts = {
+  wallet: { en: 'AUSD in your wallet', id: 'AUSD di dompet Anda', ms: 'AUSD dalam dompet anda' },
+  collateral: { en: 'Your collateral', id: 'Jaminan Anda', ms: 'Cagaran anda' },
+} as const satisfies Record<AutoRepaySource, Text>
 
 export const channelTexts = {
   bank: { en: 'bank transfer', id: 'transfer bank', ms: 'pindahan bank' },

@@ -203,3 +203,59 @@ export const transferTexts = {
     ms: 'Pindahan ditolak.',
   },
 } as const satisfies Record<string, Text>
+
+export const autoRepayTexts = {
+  'autorepay.repaying': {
+    en: 'Your debt is being repaid automatically.',
+    id: 'Pinjaman Anda sedang dilunasi otomatis.',
+    ms: 'Pinjaman anda sedang dibayar balik secara automatik.',
+  },
+  /** The bound that the user allowed may leave a part of the debt. */
+  'autorepay.repaid.wallet': {
+    en: '{ausd} of your debt was repaid automatically from your wallet.',
+    id: 'Pinjaman Anda dibayar otomatis sebesar {ausd} dari dompet Anda.',
+    ms: 'Pinjaman anda telah dibayar balik sebanyak {ausd} secara automatik daripada dompet anda.',
+  },
+  'autorepay.repaid.collateral': {
+    en: '{ausd} of your debt was repaid automatically from your collateral.',
+    id: 'Pinjaman Anda dibayar otomatis sebesar {ausd} dari jaminan Anda.',
+    ms: 'Pinjaman anda telah dibayar balik sebanyak {ausd} secara automatik daripada cagaran anda.',
+  },
+  /** It stays true after the last try. */
+  'autorepay.failed': {
+    en: 'Nothing was taken. The repayment is tried again until the debt is repaid or in default.',
+    id: 'Tidak ada yang terpotong. Pelunasan dicoba lagi sampai pinjaman lunas atau gagal bayar.',
+    ms: 'Tiada apa-apa yang ditolak. Bayaran balik dicuba lagi sehingga pinjaman selesai dibayar atau mungkir.',
+  },
+  'autorepay.needless': {
+    en: 'The automatic repayment was not needed: there was nothing left to repay in this way.',
+    id: 'Pelunasan otomatis tidak diperlukan: tidak ada lagi yang perlu dilunasi dengan cara ini.',
+    ms: 'Bayaran balik automatik tidak diperlukan: tiada lagi yang perlu dibayar dengan cara ini.',
+  },
+
+  'autorepay.reason.balance_too_low': {
+    en: 'Your wallet did not have enough AUSD to repay your debt automatically.',
+    id: 'AUSD di dompet Anda tidak cukup untuk melunasi pinjaman secara otomatis.',
+    ms: 'AUSD dalam dompet anda tidak mencukupi untuk membayar balik pinjaman secara automatik.',
+  },
+  'autorepay.reason.allowance_too_low': {
+    en: 'The credit line was no longer allowed to take AUSD from your wallet. Allow the automatic repayment again.',
+    id: 'Fasilitas kredit tidak lagi diizinkan mengambil AUSD dari dompet Anda. Izinkan pelunasan otomatis sekali lagi.',
+    ms: 'Kemudahan kredit tidak lagi dibenarkan mengambil AUSD daripada dompet anda. Benarkan bayaran balik automatik sekali lagi.',
+  },
+  'autorepay.reason.collateral_too_low': {
+    en: 'Your collateral was not enough to repay your debt automatically.',
+    id: 'Jaminan Anda tidak cukup untuk melunasi pinjaman secara otomatis.',
+    ms: 'Cagaran anda tidak mencukupi untuk membayar balik pinjaman secara automatik.',
+  },
+  'autorepay.reason.account_frozen': {
+    en: 'Your debt could not be repaid automatically, because the AUSD issuer has frozen the wallet. Repay it another way.',
+    id: 'Pinjaman tidak dapat dilunasi otomatis karena penerbit AUSD membekukan dompet ini. Lunasi dengan cara lain.',
+    ms: 'Pinjaman tidak dapat dibayar balik secara automatik kerana penerbit AUSD telah membekukan dompet ini. Sila bayar dengan cara lain.',
+  },
+  'autorepay.reason.reverted': {
+    en: 'Your debt could not be repaid automatically. Repay it another way.',
+    id: 'Pinjaman tidak dapat dilunasi otomatis. Lunasi dengan cara lain.',
+    ms: 'Pinjaman tidak dapat dibayar balik secara automatik. Sila bayar dengan cara lain.',
+  },
+} as const satisfies Record<string, Text>

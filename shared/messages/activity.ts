@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox'
+import { AutoRepaySourceName } from '#shared/messages/credit'
 import { Address, AusdAmount, amountOf, Fee, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
 // Apps branch on these values, so they are never renamed, and a new one comes with a new version of the interface.
 
-export const activityKinds = ['topup', 'settlement', 'cashout', 'send'] as const
+export const activityKinds = ['topup', 'settlement', 'cashout', 'send', 'autorepay'] as const
 
 /** Statuses per kind, whose lifecycle the owning service defines. */
 export const activityStatuses = {
@@ -36,6 +37,7 @@ export const activityStatuses = {
   ],
   cashout: ['taking', 'taken', 'paying', 'paid', 'failed', 'returning', 'returned'],
   send: ['sending', 'sent', 'failed'],
+  autorepay: ['repaying', 'repaid', 'failed', 'needless'],
 } as const
 
 export const activityReasons = [
@@ -69,6 +71,9 @@ export const activityReasons = [
   'gas_budget_spent',
   'content_refused',
   'transfer_refused',
+  'allowance_too_low',
+  'collateral_too_low',
+  'reverted',
   'take_failed',
   'taken_late',
   'account_unknown',
@@ -119,13 +124,20 @@ const statuses = [...new Set(Object.values(activityStatuses).flat())]
 /** An item as apps receive it. */
 export const ActivityItem = Type.Object(
   {
-    id: Type.String({ description: '`paymentId`, `payoutId` or `sendId` of the request.' }),
+    id: Type.String({
+      description: '`paymentId`, `payoutId` or `sendId` of the request. An automatic repayment has an id of its own.',
+    }),
     kind: Type.Enum([...activityKinds], { title: 'ActivityKind', description: 'Kind of item.' }),
     pair: Type.Optional(Pair),
     fiat: Type.Optional(FiatAmount),
     fee: Type.Optional(Fee),
-    rate: Type.Optional(amountOf('Rate in the smallest unit of local currency per dollar. Omitted for a send.')),
+    rate: Type.Optional(
+      amountOf(
+        'Rate in the smallest unit of local currency per dollar. Omitted for a send and an automatic repayment.',
+      ),
+    ),
     ausd: AusdAmount,
+    source: Type.Optional(AutoRepaySourceName),
     to: Type.Optional(Address),
     channelCode: Type.Optional(
       Type.String({
@@ -172,7 +184,7 @@ export const ActivityItem = Type.Object(
     method: Type.Optional(Method),
     channel: Type.Optional(ChannelKindName),
   },
-  { title: 'ActivityItem', description: 'A top-up, settlement, cash-out or send of the wallet.' },
+  { title: 'ActivityItem', description: 'A top-up, settlement, cash-out, send or automatic repayment of the wallet.' },
 )
 
 /** An item as its owning service reports it. */
@@ -193,12 +205,14 @@ export const ActivityRequest = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 101 }),
   before: Type.Optional(Type.Object({ createdAt: Timestamp, id: Type.String() })),
 })
+export type ActivityRequest = Static<typeof ActivityRequest>
 
 /** One page as `items`, and on any page everything in flight (at most 100) as `inFlight`. */
 export const ActivityAnswer = Type.Object({
   items: Type.Array(ActivityEntry),
   inFlight: Type.Array(ActivityEntry),
 })
+export type ActivityAnswer = Static<typeof ActivityAnswer>
 
 export const ItemRequest = Type.Object({ wallet: Address, id: Type.String() })
 

@@ -9,6 +9,12 @@ export type ReminderKind = (typeof reminderKinds)[number]
 /** Where the AUSD of an automatic repayment comes from. */
 export const autoRepaySources = ['wallet', 'collateral'] as const
 export type AutoRepaySource = (typeof autoRepaySources)[number]
+export const AutoRepaySourceName = Type.Enum([...autoRepaySources], {
+  title: 'AutoRepaySource',
+  description:
+    'Whether the AUSD of an automatic repayment comes from the wallet, which must have approved the credit line, or from ' +
+    'the collateral.',
+})
 
 /** Announces that a debt is due soon. `cycle` is the open one; its dates are chain time. */
 export const CreditDue = event(

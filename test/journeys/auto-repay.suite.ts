@@ -4,6 +4,7 @@ import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { type Activity, okOf } from '#shared/client/client'
 import { groupStack } from '../runner/group'
 import { query } from '../support/database'
 import { borrower, flowsEnding, send } from '../support/flows'
@@ -51,7 +52,15 @@ const endedTries = (person: Person, count: number) =>
     const tries = await triesOf(person)
     return tries.length >= count && tries
   })
-const repaid = { outcome: 'repaid', reason: null, txHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) }
+const txHash = expect.stringMatching(/^0x[0-9a-f]{64}$/)
+const repaid = { outcome: 'repaid', reason: null, ausd: String(debtMicro), txHash }
+
+/** Returns the automatic repayments in the activity of a borrower, and whether each is in progress. */
+async function itemsOf(person: Person) {
+  const { items, inFlight } = (await person.get('/me/activity')).body as Activity
+  expect(inFlight.filter(({ kind }) => kind === 'autorepay')).toEqual([])
+  return items.filter(({ kind }) => kind === 'autorepay')
+}
 
 /** Opens a borrower in Brazil who has drawn, and whose wallet has what was drawn. */
 async function owing(): Promise<Person> {
@@ -113,7 +122,7 @@ describe('a debt that its borrower lets be repaid automatically', () => {
       const me = await person.until('no debt', (seen) => seen.drawn === '0' && seen)
       expect(me.autoRepay).toMatchObject({ taken: '0', startsAt: null })
       await waitUntil('the notification', () =>
-        notifier.linesOf(person.wallet).some((line) => line.includes('AUSD has repaid your debt automatically')),
+        notifier.linesOf(person.wallet).some((line) => line.includes('3 AUSD has repaid your debt automatically')),
       )
       expect((await servesTruth(stack, person.wallet)).history.cycles).toMatchObject([{ outcome: 'Qualified' }])
     }
@@ -123,19 +132,44 @@ describe('a debt that its borrower lets be repaid automatically', () => {
     expect(await ausdOf(stack, pledger.wallet)).toBe(debtMicro)
   })
 
+  test('is an item of the activity, with its source, its transaction, and a receipt that names no wallet', async () => {
+    for (const [person, source] of [[rich, 'wallet'] as const, [pledger, 'collateral'] as const]) {
+      const items = await itemsOf(person)
+      expect(items).toMatchObject([{ status: 'repaid', nextAction: null, ausd: String(debtMicro), source, txHash }])
+      const { id, sentence } = items[0]!
+      expect(sentence).toBe(`3.000000 AUSD of your debt was repaid automatically from your ${source}.`)
+      expect((await person.get(`/me/activity/${id}`)).body).toMatchObject({ id, inFlight: false })
+      expect((await poor.get(`/me/activity/${id}`)).status).toBe(404)
+      // Operators find it by this id.
+      const found = await query<{ wallet: string }>(
+        stack,
+        `select wallet from chain_relayer.operation where id = '${id}' and kind = 'autorepay'`,
+      )
+      expect(found).toEqual([{ wallet: person.wallet }])
+      const receipt = okOf(await person.api.receipt(id))
+      expect(receipt).toContain('3.000000 AUSD')
+      expect(receipt.toLowerCase()).not.toContain(person.wallet.slice(2))
+    }
+  })
+
   test('is not repaid from a wallet without AUSD, which is announced, but once it has some, still in time', async () => {
     expect(await endedTries(poor, 1)).toMatchObject([{ outcome: 'failed', reason: 'balance_too_low', txHash: null }])
     expect((await poor.me()).drawn).toBe(String(debtMicro))
+    const failed = await itemsOf(poor)
+    expect(failed).toMatchObject([{ status: 'failed', reason: 'balance_too_low', ausd: String(debtMicro) }])
+    expect(failed[0]!.sentence).toStartWith('Your wallet did not have enough AUSD')
     await fund(stack, poor.wallet, { ausdMicro: debtMicro, wei: 0n })
     await moveTo(startsAt + day - 2 * 3_600 + 60)
     expect(await endedTries(poor, 2)).toMatchObject([{ outcome: 'failed' }, repaid])
     await poor.until('no debt', (me) => me.drawn === '0')
+    const { id, createdAt } = failed[0]!
+    expect(await itemsOf(poor)).toMatchObject([{ id, status: 'repaid', txHash, createdAt }])
     expect((await servesTruth(stack, poor.wallet)).history.cycles).toMatchObject([{ outcome: 'Qualified' }])
   })
 
   test('stays as it is without a permission, and is tried no more once it is repaid', async () => {
     expect((await changed.me()).drawn).toBe(String(debtMicro))
-    expect(await triesOf(changed)).toEqual([])
+    expect([await triesOf(changed), await itemsOf(changed)]).toEqual([[], []])
     for (const person of [rich, pledger]) expect(await triesOf(person)).toHaveLength(1)
     const rows = await query<{ wallet: string }>(stack, 'select wallet from gateway.auto_repayments')
     const wallets = rows.map(({ wallet }) => wallet)

@@ -1,7 +1,9 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { addressColumn, amountColumn, at } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
+import { prepared } from '#platform/db/prepared'
 import { autoRepayFailures, autoRepaySources } from '#shared/messages/credit'
 import { schema } from '../schema.store'
 
@@ -30,6 +32,9 @@ export const autoRepayments = schema.table(
 
 export type Try = Pick<typeof autoRepayments.$inferSelect, 'wallet' | 'cycle' | 'attempt'>
 export type AutoRepayment = typeof autoRepayments.$inferSelect
+/** Names a try for the relayer. */
+export const causeOf = ({ wallet, cycle, attempt }: Try): string => `${wallet}:${cycle}:${attempt}`
+
 /** What a try is about to take, or took. */
 export type Sum = Pick<AutoRepayment, 'ausdMicro' | 'source'>
 export type Ending = Pick<AutoRepayment, 'outcome' | 'reason' | 'txHash'> & Partial<Sum>
@@ -65,3 +70,16 @@ export async function endTry(tx: Tx, one: Try, ending: Ending, endedAt: Date): P
     .returning({ attempt: autoRepayments.attempt })
   return ended.length > 0
 }
+
+const triesOf = prepared((db) =>
+  db
+    .select()
+    .from(autoRepayments)
+    .where(eq(autoRepayments.wallet, sql.placeholder('wallet')))
+    .orderBy(asc(autoRepayments.cycle), asc(autoRepayments.attempt))
+    .prepare('auto_repayments'),
+)
+
+/** Returns all tries of a wallet, in order. A cycle lasts a month, so a wallet has a few dozen in a year. */
+export const findTries = (db: PostgresJsDatabase, wallet: `0x${string}`): Promise<AutoRepayment[]> =>
+  triesOf(db).execute({ wallet })

@@ -14,7 +14,7 @@ import {
 import { AutorepayOrdered, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { type Ending, endTry, insertTry, type Sum, type Try } from './auto-repay.store'
+import { causeOf, type Ending, endTry, insertTry, type Sum, type Try } from './auto-repay.store'
 
 // The borrower allows it on the chain, whose contract decides when and how much. A try is an order to call it.
 
@@ -97,8 +97,6 @@ export async function orderTry(tx: Tx, one: Try, sum: Sum): Promise<boolean> {
   await announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
   return true
 }
-
-const causeOf = ({ wallet, cycle, attempt }: Try) => `${wallet}:${cycle}:${attempt}`
 
 function tryOf(cause: string): Try {
   const match = /^(0x[0-9a-f]{40}):([0-9]{1,9}):([0-9]{1,9})$/.exec(cause)

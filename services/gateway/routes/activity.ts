@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import { joinReads } from '#platform/reads'
 import { cursorForm, GetActivity, GetActivityItem, itemIds, ownId, pageItemsDefault } from '#shared/api/activity'
 import type { RouteAnswer } from '#shared/api/route'
@@ -15,21 +14,23 @@ import { badRequest, okOf, Refused } from '../http/failure'
 import { languageFor } from '../http/language'
 import { serve } from '../http/serve'
 import { type Wording, withSupport } from '../http/support'
+import { newestFirst } from '../reminders/activity'
 import type { Access } from '../sign-in/access'
 
-/** Wait before a page is read again, in ms, so that more requests share its three queries. */
+/** Wait before a page is read again, in ms, so that more requests share its queries. */
 const collectMs = 1
 
-/** Serves the activity. It fails unless all three owners respond, because a partial list would mislead. */
-export const activityRoute = ({ ask, config }: Context, access: Access) => {
+/** Serves the activity. It fails unless all owners respond, because a partial list would mislead. */
+export const activityRoute = ({ ask, autoRepayments, config }: Context, access: Access) => {
   const read = async ({ wallet, limit, before, language }: ActivityRequest) => {
     const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
-    const answers = await Promise.all([
+    const [own, ...answers] = await Promise.all([
+      autoRepayments.page(asked),
       ask(PaymentsActivity, asked),
       ask(PayoutsActivity, asked),
       ask(ChainActivity, asked),
     ])
-    return tagged(mergeActivity(answers.map(okOf), limit, { language, contact: config.supportContact }))
+    return tagged(mergeActivity([own, ...answers.map(okOf)], limit, { language, contact: config.supportContact }))
   }
   // A new order must be in the list at once, so a page is never older than its request.
   const keyOf = ({ wallet, limit, before, language }: ActivityRequest) =>
@@ -50,13 +51,17 @@ const owners = [
 export const noSuchItem = () => new Refused(404, [{ code: 'item_not_found' }])
 
 export const openItems =
-  ({ ask }: Pick<Context, 'ask'>) =>
+  ({ ask, autoRepayments }: Pick<Context, 'ask' | 'autoRepayments'>) =>
   async (wallet: `0x${string}`, id: string): Promise<ActivityEntry> => {
-    const owner = owners.find((one) => one.id.test(id))
-    if (!owner) throw noSuchItem()
-    const { item } = okOf(await inTime(ask(owner.question, { wallet, id }), 'the item'))
+    const item = await inTime(find(), 'the item')
     if (!item) throw noSuchItem()
     return item
+
+    async function find(): Promise<ActivityEntry | null> {
+      if (itemIds.autorepay.test(id)) return autoRepayments.item(wallet, id)
+      const owner = owners.find((one) => one.id.test(id))
+      return owner ? okOf(await ask(owner.question, { wallet, id })).item : null
+    }
   }
 
 /** Serves one item. Unknown ids, malformed ids and ids of other wallets get the same answer. */
@@ -98,11 +103,7 @@ type ActivityPage = RouteAnswer<typeof GetActivity>
 type Item = ActivityPage['items'][number]
 
 /** Merges the answers into a page. Each owner was asked for one entry more than the page holds. */
-function mergeActivity(
-  answers: readonly Static<typeof ActivityAnswer>[],
-  limit: number,
-  wording: Wording,
-): ActivityPage {
+function mergeActivity(answers: readonly ActivityAnswer[], limit: number, wording: Wording): ActivityPage {
   const items = answers.flatMap((answer) => answer.items).sort(newestFirst)
   const page = items.slice(0, limit)
   const last = page.at(-1)
@@ -114,12 +115,6 @@ function mergeActivity(
     items: page.map((entry) => shown(entry, wording)),
     nextCursor: items.length > limit && last ? formatCursor(last) : null,
   }
-}
-
-/** Orders entries, newest first. Timestamps are UTC with milliseconds, so text order is time order. */
-function newestFirst(left: Cursor, right: Cursor): number {
-  if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? 1 : -1
-  return left.id < right.id ? 1 : -1
 }
 
 /** Returns an item without `inFlight`, which the list already shows. */

@@ -47,17 +47,21 @@ export const eventsRoute = (context: Context, access: Access) => {
 }
 
 /** Reads what the account and its activity show. Throws unless all owners respond. */
-async function lookAt({ ask, users }: Pick<Context, 'ask' | 'users'>, wallet: `0x${string}`): Promise<Look> {
+async function lookAt(
+  { ask, autoRepayments, users }: Pick<Context, 'ask' | 'autoRepayments' | 'users'>,
+  wallet: `0x${string}`,
+): Promise<Look> {
   const asked = { wallet, limit: itemsLooked }
-  const [account, user, ...lists] = await Promise.all([
+  const [account, user, own, ...lists] = await Promise.all([
     ask(ChainAccount, { wallet }),
     users.find(wallet),
+    autoRepayments.page(asked),
     ask(PaymentsActivity, asked),
     ask(PayoutsActivity, asked),
     ask(ChainActivity, asked),
   ])
   const { blockNumber, blockTime, ...state } = okOf(account)
-  const activity = lists.map(okOf)
+  const activity = [own, ...lists.map(okOf)]
   const shown = JSON.stringify([state, user, activity])
   return {
     tag: createHash('sha256').update(shown).digest('base64url').slice(0, 16),

@@ -5,6 +5,7 @@ import { GetMe } from '#shared/api/account'
 import type { RouteAnswer } from '#shared/api/route'
 import { textIn } from '#shared/language/catalogue'
 import { zoneOf } from '#shared/language/time'
+import type { ActivityEntry } from '#shared/messages/activity'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from '../context'
 import { account, entryAt } from '../test-support/bodies'
@@ -202,6 +203,28 @@ describe('GET /me/activity', () => {
       ['payments.activity', 'payouts.activity', 'chain.activity'].map((subject) => [subject, asked]),
     )
   })
+  test('has the automatic repayments of the gateway, read from the same place as the others', async () => {
+    const repayment = entryAt(8, 'r1', { kind: 'autorepay', status: 'repaying' }) as ActivityEntry
+    const asked: unknown[] = []
+    const page = async (of: object) => {
+      asked.push(of)
+      return { items: [repayment], inFlight: [repayment] }
+    }
+    const fixture = await fixtureOf(replies, { autoRepayments: { page, item: async () => null } })
+    const first = (await (await fixture.call('GET', '/me/activity?limit=2', { headers })).json()) as Page
+    const cursor = `limit=2&cursor=${first.nextCursor}`
+    await fixture.call('GET', `/me/activity?${cursor}`, { headers })
+    const whole = (await (await fixture.call('GET', '/me/activity', { headers })).json()) as Page
+    expect(ids(whole.items)).toEqual(['s2', 'p2', 'r1', 'o1', 'p1', 's1'])
+    expect(ids(whole.inFlight)).toEqual(['p2', 'r1', 'o1'])
+    const before = { createdAt: '2026-11-21T06:09:00.000Z', id: 'p2' }
+    const wallet = walletOf(ana)
+    expect(asked).toEqual([
+      { wallet, limit: 3 },
+      { wallet, limit: 3, before },
+      { wallet, limit: 21 },
+    ])
+  })
   test('answers 304 without a body until the account changes', async () => {
     const { fixture, response } = await get()
     const etag = response.headers.get('etag') ?? ''
@@ -383,6 +406,19 @@ describe('GET /me/activity/:id', () => {
     const again = await fixture.call('GET', `/me/activity/${id}`, { headers: having })
     expect([again.status, await again.text()]).toEqual([304, ''])
   })
+  test('returns an automatic repayment, as the gateway has it, asked only for this wallet', async () => {
+    const id = `op_${'a'.repeat(22)}`
+    const asked: unknown[] = []
+    const item = async (...of: unknown[]) => {
+      asked.push(of)
+      return entryAt(9, id, { kind: 'autorepay', status: 'repaid' }) as ActivityEntry
+    }
+    const autoRepayments = { item, page: async () => ({ items: [], inFlight: [] }) }
+    const fixture = await fixtureOf({}, { autoRepayments })
+    const response = await fixture.call('GET', `/me/activity/${id}`, { headers })
+    expect([response.status, await response.json()]).toMatchObject([200, { id, kind: 'autorepay' }])
+    expect([asked, fixture.asked]).toEqual([[[walletOf(ana), id]], []])
+  })
   test('answers 404 for an item that the wallet does not have', async () => {
     const { response, answer } = await get(payment, { 'payments.item': none })
     expect(answer).toEqual(absent)
@@ -401,7 +437,7 @@ describe('GET /me/activity/:id', () => {
     '%FF',
     '..%2F..',
     "'--",
-    `op_${'a'.repeat(22)}`,
+    `op_${'a'.repeat(21)}`,
     'x'.repeat(8_000),
     `${payment}%2F${send}`,
     '%F0%9F%98%80',

@@ -9,7 +9,8 @@ import {
   rateText,
   receiptRows,
   receiptTitles,
-  statusTexts,
+  sourceTexts,
+  statusText,
 } from '#shared/language/receipt'
 import { timeText, type Zone, zoneOf } from '#shared/language/time'
 import type { ActivityEntry } from '#shared/messages/activity'
@@ -51,7 +52,7 @@ export function receiptOf(entry: ActivityEntry, wording: Wording & { readonly zo
   const { language, zone, contact } = wording
   const at = (iso: string) => timeText(Date.parse(iso), language, { zone, to: 'second' })
   const item = itemOf(entry, wording)
-  const { kind, status, pair, fiat, fee, rate } = item
+  const { kind, pair, fiat, fee, rate } = item
   const rows: Readonly<Record<keyof typeof receiptRows, string | undefined>> = {
     fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
     fee: pair && fee && moneyText(fee, fiatOf(pair), language),
@@ -60,10 +61,11 @@ export function receiptOf(entry: ActivityEntry, wording: Wording & { readonly zo
     channel: paidThrough(item, language),
     bankReceipt: item.bankReceipt,
     bank: item.bank && accountText(item.bank),
+    source: item.source && sourceTexts[item.source][language],
     to: item.to,
     createdAt: at(item.createdAt),
     updatedAt: at(item.updatedAt),
-    status: statusTexts[status][language],
+    status: statusText(item, language),
     txHash: item.txHash,
     id: item.id,
     support: contact,

@@ -248,6 +248,17 @@ describe('the receipt of an item', () => {
     expect(page).toContain('>Rekening bank</th><td>&lt;Bank&gt; •••• 7890</td>')
   })
 
+  test('of an automatic repayment names its source, and no local currency', () => {
+    const { pair: _, fiat, rate, method, channel, ...rest } = item
+    const page = receiptOf(
+      { ...rest, kind: 'autorepay', status: 'repaid', source: 'collateral' },
+      { language: 'ms', zone: 'Asia/Kuala_Lumpur', contact: 'help@example.org' },
+    )
+    expect(page).toContain('Resit: Bayaran balik automatik')
+    expect(page).toContain('>Dibayar daripada</th><td>Cagaran anda</td>')
+    expect(page).not.toContain('RM')
+  })
+
   test('is a page whose policy allows only its own style sheet, and names no wallet', async () => {
     const own = await fixtureOf({ 'payments.item': okay({ item }) })
     const headers = { authorization: await headerOf(ana) }

@@ -126,6 +126,10 @@ export function contextOf(over: Partial<Context> = {}): Context {
   return {
     ...context,
     users: usersInMemory(),
+    autoRepayments: {
+      page: async () => ({ items: [], inFlight: [] }),
+      item: async () => null,
+    },
     ownPerson: async () => ({ rows: [], next: null }),
     verification: {
       standing: async () => ({ isVerified: false, linksToday: 0 }),

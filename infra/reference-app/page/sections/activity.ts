@@ -1,5 +1,13 @@
-import { type Item, type Language, okOf, serviceMs } from '#shared/client/client'
-import { accountText, kindTexts, paidThrough, rateText, receiptRows, statusTexts } from '#shared/language/receipt'
+import { type Item, okOf, serviceMs } from '#shared/client/client'
+import {
+  accountText,
+  kindTexts,
+  paidThrough,
+  rateText,
+  receiptRows,
+  sourceTexts,
+  statusText,
+} from '#shared/language/receipt'
 import { fiatOf } from '#shared/money/pair'
 import { day, inLocalMoney, money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
@@ -108,10 +116,10 @@ export function activitySection(app: ReferenceApp): PageSection {
 const isOpen = ({ activity }: ReferenceApp, id: string): boolean => activity.inFlight.some((item) => item.id === id)
 
 /** Sign of an item in the user's account: money that came in, or money that left. */
-const signOf = { topup: '+', settlement: '−', cashout: '−', send: '−' } as const satisfies Record<Kind, string>
-
-const statusText = ({ status }: Item, language: Language): string =>
-  statusTexts[status as keyof typeof statusTexts]?.[language] ?? status
+const signOf = { topup: '+', settlement: '−', cashout: '−', send: '−', autorepay: '−' } as const satisfies Record<
+  Kind,
+  string
+>
 
 function row(app: ReferenceApp, first: Item) {
   const { language } = app
@@ -175,6 +183,7 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
       item.rate && item.pair && rateText[app.language](money(app, item.rate, fiatOf(item.pair))),
     ],
     [receiptRows.bank[app.language], item.bank && accountText(item.bank)],
+    [receiptRows.source[app.language], item.source && sourceTexts[item.source][app.language]],
     [t.toWallet, item.to],
     [t.opened, time(app, item.createdAt)],
     [t.changed, time(app, item.updatedAt)],

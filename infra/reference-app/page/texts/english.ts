@@ -2,6 +2,7 @@ import type { GetRecord } from '#shared/api/record'
 import type { RouteAnswer } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import type { Item } from '#shared/client/client'
+import { sourceTexts } from '#shared/language/receipt'
 import type { Currency } from '#shared/money/money'
 import { currencyNames } from '../format'
 
@@ -150,7 +151,7 @@ export const english = {
   autoRepayIntro:
     'Allow it once, and each loan is repaid for you, from a day before it is due. It is off until you turn it on.',
   autoRepayFrom: 'Repay from',
-  autoRepaySources: { wallet: 'AUSD in your wallet', collateral: 'Your collateral' },
+  autoRepaySources: { wallet: sourceTexts.wallet.en, collateral: sourceTexts.collateral.en },
   autoRepayMost: 'At most, for each loan',
   autoRepayMostIn: (currency: string) => `At most, for each loan, in ${currency}`,
   autoRepayWhen: 'When',

@@ -1,3 +1,4 @@
+import { sourceTexts } from '#shared/language/receipt'
 import { currencyNames } from '../format'
 import type { Texts } from './english'
 
@@ -134,7 +135,7 @@ export const indonesian: Texts = {
   autoRepayIntro:
     'Izinkan sekali, lalu setiap pinjaman dilunasi otomatis mulai sehari sebelum jatuh tempo. Fitur ini nonaktif sampai Anda mengaktifkannya.',
   autoRepayFrom: 'Bayar dari',
-  autoRepaySources: { wallet: 'AUSD di dompet Anda', collateral: 'Jaminan Anda' },
+  autoRepaySources: { wallet: sourceTexts.wallet.id, collateral: sourceTexts.collateral.id },
   autoRepayMost: 'Maksimal per pinjaman',
   autoRepayMostIn: (currency) => `Maksimal per pinjaman, dalam ${currency}`,
   autoRepayWhen: 'Waktu',

@@ -1,3 +1,4 @@
+import { sourceTexts } from '#shared/language/receipt'
 import { currencyNames } from '../format'
 import type { Texts } from './english'
 
@@ -133,7 +134,7 @@ export const malay: Texts = {
   autoRepayIntro:
     'Benarkan sekali, dan setiap pinjaman dibayar balik secara automatik mulai sehari sebelum tarikh akhir bayaran. Ciri ini tidak aktif sehingga anda mengaktifkannya.',
   autoRepayFrom: 'Bayar daripada',
-  autoRepaySources: { wallet: 'AUSD dalam dompet anda', collateral: 'Cagaran anda' },
+  autoRepaySources: { wallet: sourceTexts.wallet.ms, collateral: sourceTexts.collateral.ms },
   autoRepayMost: 'Paling banyak bagi setiap pinjaman',
   autoRepayMostIn: (currency) => `Paling banyak bagi setiap pinjaman, dalam ${currency}`,
   autoRepayWhen: 'Masa',
