@@ -9,6 +9,7 @@ import { english } from '#infra/reference-app/page/texts/english'
 import { indonesian } from '#infra/reference-app/page/texts/indonesian'
 import { malay } from '#infra/reference-app/page/texts/malay'
 import { accountTexts } from '#shared/language/account'
+import { kindTexts } from '#shared/language/receipt'
 import { allowanceOf } from '#test/support/ledger'
 import { sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
@@ -526,12 +527,61 @@ withBrowser('each item opens its detail, and a receipt to print', async () => {
   await page.reload()
   await waitUntil('every item', async () => (await items.count()) === 6)
   await see(/^about −RM\s2\.10$/)
+  expect(await items.locator('summary svg.icon[aria-hidden=true]').count()).toBe(6)
+  for (const [standing, count] of [['done', 5] as const, ['ended', 1] as const, ['inProgress', 0] as const]) {
+    await shown(page.getByLabel(t.status)).selectOption(standing)
+    expect([standing, await items.count()]).toEqual([standing, count])
+  }
+  await see(t.noneOfThese)
+  await shown(page.getByLabel(t.status)).selectOption('')
   await items.first().locator('summary').click()
   const [receipt] = await Promise.all([page.waitForEvent('popup'), press(t.receipt)])
   await receipt.getByText('0.498813 AUSD').waitFor()
   const size = await receipt.locator('h1').evaluate((one) => getComputedStyle(one).fontSize)
   expect(size).toBe('24px') // The size shows that the page's own styles apply.
   await receipt.close()
+})
+
+withBrowser('a filter that matches nothing loads ten older pages, and the rest when the user asks for it', async () => {
+  const at = (page: number) => new Date(Date.now() - page * 86_400_000).toISOString()
+  const sent = { kind: 'send', status: 'sent', nextAction: null, sentence: 'Sent.', ausd: '1' }
+  const repaid = { ...sent, kind: 'autorepay', status: 'repaid', ausd: '3000000', source: 'collateral' }
+  const asked: string[] = []
+  await page.route('**/me/activity?*', async (route) => {
+    if (route.request().method() !== 'GET') return route.continue()
+    const cursor = new URL(route.request().url()).searchParams.get('cursor')
+    if (cursor === null) {
+      const response = await route.fetch()
+      if (response.status() !== 200) return route.fulfill({ response })
+      return route.fulfill({ response, json: { ...(await response.json()), nextCursor: '1' } })
+    }
+    asked.push(cursor)
+    const older = Number(cursor)
+    const item = { ...(older === 12 ? repaid : sent), id: `older${older}`, createdAt: at(older), updatedAt: at(older) }
+    const headers = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
+    await route.fulfill({ headers, json: { inFlight: [], items: [item], nextCursor: String(older + 1) } })
+  })
+  await page.reload()
+  const items = page.locator('details.card').and(page.locator(':visible'))
+  await waitUntil('every item', async () => (await items.count()) === 6)
+  const more = shown(page.getByRole('button', { name: t.showOlder }))
+  const ends = () =>
+    page.waitForFunction((name) => {
+      const buttons = [...document.querySelectorAll('button')].filter((one) => one.textContent === name)
+      return buttons.every((one) => !one.hasAttribute('aria-disabled'))
+    }, t.showOlder)
+  await shown(page.getByLabel(t.kind)).selectOption('autorepay')
+  await ends()
+  expect([await items.count(), asked]).toEqual([0, Array.from({ length: 10 }, (_, page) => String(page + 1))])
+  await see(t.noneOfThese)
+  await more.click()
+  await see(kindTexts.autorepay.en)
+  await ends()
+  expect(asked.slice(10)).toEqual(['11', '12'])
+  await shown(items.locator('.sum', { hasText: /^−3\.00\sAUSD$/ })).waitFor()
+  await page.unrouteAll({ behavior: 'wait' })
+  await page.reload()
+  await waitUntil('every item', async () => (await items.count()) === 6)
 })
 
 withBrowser('the statement is shown, downloaded and printed without the rest of the page', async () => {

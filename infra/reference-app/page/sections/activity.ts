@@ -11,10 +11,14 @@ import {
 import { fiatOf } from '#shared/money/pair'
 import { day, inLocalMoney, money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h, keyedList, liveContent, select } from '../dom'
+import { iconOf } from '../icons'
+import { isOfStanding, type Standing, standings } from '../standing'
 import { faultText, step } from '../step'
 import { amountList, orderCard } from './offer'
 
 export const pageItems = 20
+/** Most pages that one choice or one press loads, so that a filter that matches nothing does not read everything. */
+const pagesAtOnce = 10
 
 /** Returns each item once: at its first place, as it was last read. */
 const onceEach = <T extends Pick<Item, 'id'>>(items: readonly T[]): readonly T[] => [
@@ -36,7 +40,6 @@ export const isWithin = (at: string, days: number | undefined, nowMs: number): b
   days === undefined || nowMs - Date.parse(at) < days * 86_400_000
 
 type Kind = Item['kind']
-type Filter = '' | 'open' | Kind
 const kinds = Object.keys(kindTexts) as Kind[]
 /** A heading of the list: the day of the items below it. */
 type Day = { readonly id: string; readonly day: string }
@@ -59,24 +62,20 @@ export function activitySection(app: ReferenceApp): PageSection {
   const show = keyedList<Item | Day>(list, (one) =>
     'day' in one ? { element: h('h3', {}, one.day), update: () => {} } : row(app, one),
   )
-  const filters: [Filter, string][] = [
-    ['', t.everything],
-    ['open', t.inProgress],
-    ...kinds.map((kind): [Filter, string] => [kind, kindTexts[kind][language]]),
-  ]
-  const filter = select(filters)
-  filter.addEventListener('change', () => update())
+  const kind = select([['', t.everything], ...kinds.map((one) => [one, kindTexts[one][language]] as const)])
+  const standing = select([['', t.everything], ...standings.map((one) => [one, t.standings[one]] as const)])
   const period = select([['', t.anyTime], ...periods.map((days) => [String(days), t.lastDays(days)] as const)])
   const isInPeriod = ({ createdAt }: Item): boolean =>
     isWithin(createdAt, period.value === '' ? undefined : Number(period.value), serviceMs())
-  const isShown = (item: Item): boolean => {
-    const { id, kind } = item
-    if (!isInPeriod(item)) return false
-    const wanted = filter.value as Filter
-    return wanted === 'open' ? isOpen(app, id) : wanted === '' || wanted === kind
-  }
+  const isShown = (item: Item): boolean =>
+    isInPeriod(item) &&
+    (kind.value === '' || kind.value === item.kind) &&
+    (standing.value === '' || isOfStanding(item, isOpen(app, item.id), standing.value as Standing))
   const dayOf = (at: string) => day(app, at)
   let known: readonly Item[] = []
+  let shownCount = 0
+  /** Number of items that were shown when the user chose, or asked for older ones. */
+  let shownBefore = 0
   /** Cursor after the pages that the user requested. */
   let cursor: string | null | undefined
   /** Returns true if the period may have items that are not loaded. */
@@ -85,31 +84,51 @@ export function activitySection(app: ReferenceApp): PageSection {
     const isAtEnd = (cursor === undefined ? app.activity.nextCursor : cursor) === null
     return !isAtEnd && (oldest === undefined || isInPeriod(oldest))
   }
+  /** A period is loaded whole, and other choices until something more is shown. */
+  const wantsMore = (): boolean => isMore() && (period.value !== '' || shownCount <= shownBefore)
   const loadOlder = async () => {
-    do {
+    for (let pages = 1; ; pages++) {
       const from = cursor ?? app.activity.nextCursor ?? undefined
       const page = okOf(await client.activity({ limit: pageItems, cursor: from }))
       known = withOlder(known, page.items)
       cursor = page.nextCursor
       update()
-    } while (period.value !== '' && isMore())
-    return undefined
+      if (pages === pagesAtOnce || !wantsMore()) return undefined
+    }
   }
-  const more = step(app, t.showOlder, [], loadOlder, '')
-  period.addEventListener('change', () => {
+  const more = step(
+    app,
+    t.showOlder,
+    [],
+    () => {
+      shownBefore = shownCount
+      return loadOlder()
+    },
+    '',
+  )
+  const choose = () => {
+    shownBefore = 0
     update()
-    if (period.value !== '' && isMore()) void more.start(loadOlder)
-  })
+    if (wantsMore()) void more.start(loadOlder)
+  }
+  for (const one of [kind, standing, period]) one.addEventListener('change', choose)
   const update = () => {
     known = withNewest(known, app.activity.items)
     const shown = known.filter(isShown)
+    shownCount = shown.length
     show(withDays(shown, dayOf))
     none.textContent = known.length > 0 ? t.noneOfThese : t.nothingYet
     none.hidden = shown.length > 0
     more.element.hidden = !isMore()
   }
   update()
-  const element = h('div', {}, field(t.show, filter).element, field(t.period, period).element, none, list, more.element)
+  const filters = [field(t.kind, kind), field(t.status, standing), field(t.period, period)]
+  const fields = h(
+    'div',
+    { class: 'filters' },
+    filters.map((one) => one.element),
+  )
+  const element = h('div', {}, fields, none, list, more.element)
   return { slug: 'activity', element, update }
 }
 
@@ -140,6 +159,7 @@ function row(app: ReferenceApp, first: Item) {
     const [sum, ausd] = amountList(app, item, signOf[item.kind])
     const state = h('span', { class: toneOf(item, isOpen) }, statusText(item, language))
     return [
+      iconOf(item.kind),
       h('strong', {}, kindTexts[item.kind][language]),
       h('span', { class: 'sum' }, sum),
       h('small', {}, state, ausd && ` · ${ausd}`, isOpen && ` · ${inLocalMoney(app, item.sentence)}`),

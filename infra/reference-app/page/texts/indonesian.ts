@@ -203,7 +203,13 @@ export const indonesian: Texts = {
   signSend: 'Kirim sekarang',
 
   nothingYet: 'Belum ada transaksi. Mulai dengan Top up.',
-  show: 'Tampilkan',
+  kind: 'Jenis',
+  standings: {
+    needsYou: 'Perlu tindakan Anda',
+    inProgress: 'Sedang diproses',
+    done: 'Selesai',
+    ended: 'Batal atau gagal',
+  },
   everything: 'Semua',
   period: 'Periode',
   anyTime: 'Kapan saja',

@@ -207,7 +207,13 @@ export const malay: Texts = {
   signSend: 'Sahkan dan hantar',
 
   nothingYet: 'Belum ada apa-apa. Mulakan dengan Tambah nilai.',
-  show: 'Tunjukkan',
+  kind: 'Jenis',
+  standings: {
+    needsYou: 'Perlu tindakan anda',
+    inProgress: 'Sedang diproses',
+    done: 'Selesai',
+    ended: 'Batal atau gagal',
+  },
   everything: 'Semua',
   period: 'Tempoh',
   anyTime: 'Bila-bila masa',
