@@ -213,6 +213,8 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'of two payouts, the one that may still reach the bank decides': never,
   'a failed payout returns nothing before its reference is looked up': always,
   'a dispute whose charge nobody has named counts for none of several': always,
+  'a payout leaves suspense by the next answer that fits, also if it repeats what is known':
+    without('!(await isInSuspense'),
   'a paid cash-out whose payout reads as failed is returned only if the list says so too': instead(
     'isListedAsFailed ?',
     'true ?',

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { position } from '#shared/ledger/position'
 import { waitUntil } from '#test/support/wait'
 import { moveCashout } from '../cashout.store'
 import { checkPaid, payAgain } from '../paying/pay'
@@ -65,6 +66,42 @@ test('a check of a paid cash-out opens no transaction unless the provider says s
   await database.run((db) => db.execute(sql`update payouts.payouts set provider_status = 'ACCEPTED' where id = ${id}`))
   await check()
   expect([transactions, (await fixture.row(id)).providerStatus]).toEqual([1, 'SUCCEEDED'])
+})
+
+describe('a check of a paid cash-out whose provider repeats its success', () => {
+  const check = async (id: string) => checkPaid(fixture.context, await fixture.row(id))
+  const answering = (change: object): Detour => {
+    return async (call, onward) => {
+      const answer = await onward()
+      return call.method === 'GET' ? Response.json({ ...((await answer.json()) as object), ...change }) : answer
+    }
+  }
+  const inSuspense = async (payoutId: string) => {
+    const lines = position(await fixture.booked(payoutId))
+    return lines.filter(({ account }) => account === 'suspense').map(({ amount }) => amount)
+  }
+
+  // guard: a payout leaves suspense by the next answer that fits, also if it repeats what is known
+  test.each([
+    ['another amount', { amount: 90_000 }, 8_750n],
+    ['a failure', { status: 'FAILED' }, -81_250n],
+  ])('takes out of suspense what an earlier answer with %s had put there', async (_, change, minor) => {
+    fixture = await openFixture({ webhooks: false, recheckAfterMs: 600_000 })
+    const { id, payoutId } = await ended()
+    await fixture.detoured(answering(change), () => check(id))
+    expect(await inSuspense(payoutId)).toEqual([minor])
+    await check(id)
+    expect(await inSuspense(payoutId)).toEqual([])
+    expect((await fixture.row(id)).state).toBe('paid')
+  })
+
+  test('fails if its payout is now of another reference', async () => {
+    fixture = await openFixture({ webhooks: false, recheckAfterMs: 600_000 })
+    const { id } = await ended()
+    const other = answering({ reference_id: crypto.randomUUID() })
+    const fault = await fixture.detoured(other, () => check(id).catch(String))
+    expect(fault).toContain('under another reference')
+  })
 })
 
 describe('a restored cash-out with an existing payout but no order in its row', () => {

@@ -1,5 +1,6 @@
 import { fromNow } from '#platform/db/columns'
 import { failpoint } from '#platform/failpoint'
+import { findBalances } from '#shared/ledger/journal.store'
 import { type ProblemMeaning, ProviderUnknown } from '#shared/provider/problem'
 import { apiOf, countAttempt, findCashout, lockCashout, moveCashout } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
@@ -8,7 +9,7 @@ import { believeRefusal, decisive, refusalScope } from '../decide'
 import { decisiveOf, findPayouts, receiveEvidence } from '../incoming/receive'
 import { startReturn } from '../onchain/advance'
 import type { Evidence, PayoutOrder } from '../provider'
-import { type AnomalyKind, recordAnomaly } from '../schema.store'
+import { type AnomalyKind, journal, recordAnomaly } from '../schema.store'
 
 /**
  * Pays a taken cash-out. `paying` and the attempt are committed before the provider is called, so that a
@@ -55,22 +56,31 @@ async function follow(context: Context, cashout: Cashout, providerPayoutId: stri
   const evidence = await context.provider.find(providerPayoutId)
   failpoint('payouts:payout-found')
   if (!evidence) return false
-  if (isKnownSuccess(cashout, evidence)) return true
+  // guard: a payout leaves suspense by the next answer that fits, also if it repeats what is known
+  if (isKnownSuccess(cashout, evidence) && !(await isInSuspense(context, providerPayoutId))) return true
   await learnAll(context, await decisiveOf(context, [evidence]))
   return true
 }
 
 /** Returns true if the provider repeats the success that a paid cash-out has recorded, as most checks of one do. */
 const isKnownSuccess = (
-  { state, providerPayoutId, providerStatus, fiatMinor }: Cashout,
-  { payoutId, status, word, amountMinor, currency }: Evidence,
+  { id, state, providerPayoutId, providerStatus, fiatMinor }: Cashout,
+  { payoutId, referenceId, status, word, amountMinor, currency }: Evidence,
 ): boolean =>
   state === 'paid' &&
   status === 'succeeded' &&
   payoutId === providerPayoutId &&
+  referenceId === id &&
   word === providerStatus &&
   amountMinor === fiatMinor &&
   currency === 'IDR'
+
+/** Returns true if an earlier answer about a payout did not fit its cash-out. */
+async function isInSuspense({ database }: Context, payoutId: string): Promise<boolean> {
+  const wanted = { account: 'suspense', asset: 'IDR', items: [payoutId] } as const
+  const balances = await database.read((db) => findBalances(db, journal, wanted))
+  return (balances.get(payoutId) ?? 0n) !== 0n
+}
 
 async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
   const found = await findPayouts(context, cashout)
