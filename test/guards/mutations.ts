@@ -84,7 +84,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     'eq(lanes.address, lane.address)',
   ),
   'a transaction is stored before it is sent': followed('await context.node.sendRaw(signed.raw, 0)'),
-  'an outcome is reported once its block is final': [always, without('(await isFinal')],
+  'an outcome is reported once its block is final': always,
   'a receipt counts only while its block is unchanged': always,
   'the use of an authorization is matched to the transfer logged right after it': always,
   'an unverified wallet sends nothing': instead('facts.verified', 'true'),

@@ -26,6 +26,19 @@ const credits = (count: number) =>
     }),
   )
 
+/** Lets the endpoint answer every receipt without its logs. */
+function omitLogs(omitted = () => {}) {
+  fixture.endpoint.intercept = (method, forward) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    return forward().then(async (reply) => {
+      const answer = (await reply.json()) as { result: object | null }
+      if (!answer.result) return Response.json(answer)
+      omitted()
+      return Response.json({ ...answer, result: { ...answer.result, logs: [] } })
+    })
+  }
+}
+
 async function callsUntilFinal(count: number) {
   const context = await fixture.begin({ batchMax: 1 })
   const calls = new Map<string, number>()
@@ -58,15 +71,9 @@ describe('the finality of a transaction', () => {
   test('of several operations is not taken from a receipt without their logs', async () => {
     const context = await fixture.begin()
     let bare = 0
-    fixture.endpoint.intercept = (method, forward) => {
-      if (method !== 'eth_getTransactionReceipt') return undefined
-      return forward().then(async (reply) => {
-        const answer = (await reply.json()) as { result: object | null }
-        if (!answer.result) return Response.json(answer)
-        bare += 1
-        return Response.json({ ...answer, result: { ...answer.result, logs: [] } })
-      })
-    }
+    omitLogs(() => {
+      bare += 1
+    })
     const tasks = credits(2)
     for (const task of tasks) await fixture.command(task)
     const statesOf = async () => (await Promise.all(tasks.map(fixture.operationOf))).map(({ state }) => state)
@@ -107,6 +114,14 @@ describe('the finality of a transaction', () => {
       const [task] = credits(1)
       await fixture.command(task!)
       await settles(context, task!)
+    })
+
+    test('has no logs of any receipt', async () => {
+      const context = await onBoth()
+      omitLogs()
+      const tasks = credits(2)
+      for (const task of tasks) await fixture.command(task)
+      for (const task of tasks) await settles(context, task)
     })
 
     test('counts no transactions after its state stopped, although its blocks go on', async () => {

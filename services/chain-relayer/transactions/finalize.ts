@@ -7,7 +7,8 @@ import { failpoint } from '#platform/failpoint'
 import { flowSeconds, timer } from '#platform/metrics/measures'
 import { withRequestId } from '#platform/request-id'
 import { spanSince } from '#platform/tracing/spans'
-import type { PlaceOnChain } from '../chain/authorization'
+import { multicall3 } from '#shared/chain/client'
+import { type PlaceOnChain, same } from '../chain/authorization'
 import { takeSnapshot } from '../chain/chain-snapshot'
 import type { ChainReceipt, Head } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
@@ -117,7 +118,7 @@ type Mined = {
 
 async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
   const { transaction, head } = mined
-  const found = await finalReceipt(context, transaction.attempts, head).catch((error) => {
+  const found = await finalReceipt(context, transaction, head).catch((error) => {
     context.logThrottled.warn('receipts', { err: error }, 'receipt lookup failed, will retry')
     return undefined
   })
@@ -176,19 +177,25 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
 
 /**
  * Returns a receipt whose block is final, because an endpoint may still serve receipts of a discarded block. The nonce
- * is used, so that an endpoint without a final receipt lacks it and the others are asked.
+ * is used, so that an endpoint without a final receipt lacks it and the others are asked. They are also asked for the logs
+ * of a receipt without any, because an endpoint may omit them.
  */
 async function finalReceipt(
   context: Context,
-  attempts: readonly Attempt[],
+  { to, attempts }: Pick<OpenTransaction, 'to' | 'attempts'>,
   head: Head,
 ): Promise<{ attempt: Attempt; receipt: ChainReceipt } | undefined> {
-  const accepts = (receipt: ChainReceipt) => isFinal(context, receipt, head)
-  for (const asked of [undefined, accepts]) {
+  const { creditLine, ausd } = context.contracts
+  const isContractCall = [creditLine, ausd, multicall3].some((one) => same(one, to))
+  for (const isLast of [false, true]) {
     for (const attempt of attempts.toReversed()) {
-      const receipt = await context.node.receiptOf(attempt.hash, asked)
+      const mayHaveLogs = isContractCall && attempt.purpose !== 'noop'
+      const isWhole = ({ status, logs }: ChainReceipt) => !mayHaveLogs || status === 'reverted' || logs.length > 0
+      const accepts = async (receipt: ChainReceipt) => isWhole(receipt) && (await isFinal(context, receipt, head))
+      const receipt = await context.node.receiptOf(attempt.hash, isLast ? accepts : undefined)
+      if (!receipt || !(isLast || isWhole(receipt))) continue
       // guard: an outcome is reported once its block is final
-      if (receipt && (await isFinal(context, receipt, head))) return { attempt, receipt }
+      if (await isFinal(context, receipt, head)) return { attempt, receipt }
     }
   }
   return undefined
