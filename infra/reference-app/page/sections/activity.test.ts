@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isWithin, withDays, withNewest, withOlder } from './activity'
+import { isWithin, reaches, withDays, withNewest, withOlder } from './activity'
 
 const item = (id: string, state = 'open') => ({ id, state })
 
@@ -7,6 +7,13 @@ test('an item that a new one pushes off the first page stays in the activity', (
   const first = withNewest([], [item('3'), item('2')])
   const all = withOlder(first, [item('1')])
   expect(withNewest(all, [item('4'), item('3')]).map(({ id }) => id)).toEqual(['4', '3', '2', '1'])
+})
+
+test('the activity begins again if its first page does not reach the items that are listed', () => {
+  const listed = [item('3'), item('2'), item('1')]
+  expect(reaches([item('5'), item('4'), item('3', 'paid')], listed)).toBe(true)
+  expect(reaches([item('7'), item('6'), item('5')], listed)).toBe(false)
+  expect(reaches([item('7')], [])).toBe(true)
 })
 
 test('the activity shows each item once, as last read', () => {

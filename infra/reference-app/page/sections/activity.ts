@@ -25,6 +25,15 @@ const onceEach = <T extends Pick<Item, 'id'>>(items: readonly T[]): readonly T[]
   ...new Map(items.map((item) => [item.id, item])).values(),
 ]
 
+/**
+ * Returns true if the first page reaches the known items. If it does not, as after a long absence, items between them are
+ * missing, which no later page has.
+ */
+export const reaches = <T extends Pick<Item, 'id'>>(firstPage: readonly T[], known: readonly T[]): boolean => {
+  const ids = new Set(firstPage.map(({ id }) => id))
+  return known.length === 0 || known.some(({ id }) => ids.has(id))
+}
+
 /** Adds the newest items. They push others off the first page, but those stay listed. */
 export const withNewest = <T extends Pick<Item, 'id'>>(known: readonly T[], firstPage: readonly T[]) =>
   onceEach([...firstPage, ...known, ...firstPage])
@@ -78,6 +87,8 @@ export function activitySection(app: ReferenceApp): PageSection {
   let shownBefore = 0
   /** Cursor after the pages that the user requested. */
   let cursor: string | null | undefined
+  /** Number of times that the list has begun again. */
+  let beginnings = 0
   /** Returns true if the period may have items that are not loaded. */
   const isMore = (): boolean => {
     const oldest = known.at(-1)
@@ -88,10 +99,14 @@ export function activitySection(app: ReferenceApp): PageSection {
   const wantsMore = (): boolean => isMore() && (period.value !== '' || shownCount <= shownBefore)
   const loadOlder = async () => {
     for (let pages = 1; ; pages++) {
+      const before = beginnings
       const from = cursor ?? app.activity.nextCursor ?? undefined
       const page = okOf(await client.activity({ limit: pageItems, cursor: from }))
-      known = withOlder(known, page.items)
-      cursor = page.nextCursor
+      // A page does not follow a list that has begun again since.
+      if (before === beginnings) {
+        known = withOlder(known, page.items)
+        cursor = page.nextCursor
+      }
       update()
       if (pages === pagesAtOnce || !wantsMore()) return undefined
     }
@@ -113,6 +128,11 @@ export function activitySection(app: ReferenceApp): PageSection {
   }
   for (const one of [kind, standing, period]) one.addEventListener('change', choose)
   const update = () => {
+    if (!reaches(app.activity.items, known)) {
+      known = []
+      cursor = undefined
+      beginnings += 1
+    }
     known = withNewest(known, app.activity.items)
     const shown = known.filter(isShown)
     shownCount = shown.length
