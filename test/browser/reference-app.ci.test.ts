@@ -578,7 +578,7 @@ withBrowser('a filter that matches nothing loads ten older pages, and the rest w
   await see(kindTexts.autorepay.en)
   await ends()
   expect(asked.slice(10)).toEqual(['11', '12'])
-  await shown(items.locator('.sum', { hasText: /^−3\.00\sAUSD$/ })).waitFor()
+  await shown(items.locator('small', { hasText: /3\.00\sAUSD/ })).waitFor()
   await page.unrouteAll({ behavior: 'wait' })
   await page.reload()
   await waitUntil('every item', async () => (await items.count()) === 6)
