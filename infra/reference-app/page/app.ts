@@ -56,9 +56,12 @@ export function worth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' 
 
 /** Writes an amount in local money with the AUSD (10⁻⁶) that it is about. */
 export function about(app: ReferenceApp, local: string, micro: string, rounding: 'down' | 'up'): string {
-  const ausd = money(app, inCents(micro, rounding))
-  return micro === '0' ? `${local} (${ausd})` : app.t.about(local, ausd)
+  return beside(app, local, micro, money(app, inCents(micro, rounding)))
 }
+
+/** Writes local money with its AUSD. Zero is exact at any rate. */
+const beside = ({ t }: ReferenceApp, local: string, micro: string, ausd: string): string =>
+  micro === '0' ? `${local} (${ausd})` : t.about(local, ausd)
 
 /** Writes each amount of AUSD in a text of the service in the user's currency first. */
 export const inLocalMoney = (app: ReferenceApp, text: string): string =>
@@ -70,8 +73,7 @@ export const inLocalMoney = (app: ReferenceApp, text: string): string =>
 /** Writes AUSD (10⁻⁶) like `worth`, but with every decimal, for what the user agrees to. */
 export function exactWorth(app: ReferenceApp, micro: string, rounding: 'down' | 'up' = 'down'): string {
   const [local, ausd] = [localWorth(app, micro, rounding), money(app, micro)]
-  if (local === undefined) return ausd
-  return micro === '0' ? `${local} (${ausd})` : app.t.about(local, ausd)
+  return local === undefined ? ausd : beside(app, local, micro, ausd)
 }
 
 /** Returns true if a debt was due and is not repaid. */

@@ -1,41 +1,29 @@
 import type { Item } from '#shared/client/client'
 import type { activityStatuses, NextAction } from '#shared/messages/activity'
 
-/** What a person asks of a list: what needs me, what is under way, what is done, and what was not to be. */
+/** Choices of the list: items that need the user, are in progress, are completed, or ended without an effect. */
 export const standings = ['needsYou', 'inProgress', 'done', 'ended'] as const
 export type Standing = (typeof standings)[number]
 
 type Statuses = typeof activityStatuses
 type OfStatus = Exclude<Standing, 'needsYou'>
 
+const ofPayment = {
+  awaiting_payment: 'inProgress',
+  expired: 'ended',
+  paid: 'inProgress',
+  revoking: 'inProgress',
+  revoked: 'ended',
+  refunded: 'ended',
+  review: 'inProgress',
+  refunding: 'inProgress',
+  accepted: 'done',
+} as const
+
 /** Where each status belongs. The compiler refuses a status that is missing. */
 const ofStatus: { readonly [K in Item['kind']]: Readonly<Record<Statuses[K][number], OfStatus>> } = {
-  topup: {
-    awaiting_payment: 'inProgress',
-    expired: 'ended',
-    paid: 'inProgress',
-    held: 'done',
-    credited: 'done',
-    revoking: 'inProgress',
-    revoked: 'ended',
-    refunded: 'ended',
-    review: 'inProgress',
-    refunding: 'inProgress',
-    accepted: 'done',
-  },
-  settlement: {
-    awaiting_payment: 'inProgress',
-    expired: 'ended',
-    replaced: 'ended',
-    paid: 'inProgress',
-    repaid: 'done',
-    revoking: 'inProgress',
-    revoked: 'ended',
-    refunded: 'ended',
-    review: 'inProgress',
-    refunding: 'inProgress',
-    accepted: 'done',
-  },
+  topup: { ...ofPayment, held: 'done', credited: 'done' },
+  settlement: { ...ofPayment, replaced: 'ended', repaid: 'done' },
   cashout: {
     taking: 'inProgress',
     taken: 'inProgress',
