@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
-import { type Hex, parseTransaction } from 'viem'
+import { type Hex, hexToBigInt, isHex, parseTransaction } from 'viem'
 import { idFor } from '#shared/ids'
 import { actors } from '#test/support/contracts'
 import { holdLanes } from './lanes/held-lanes'
@@ -9,7 +9,7 @@ import { orderOf, type Task } from './operations/operation'
 import { operations } from './operations/operation.table'
 import { relayOnce } from './relay-loop'
 import { deadLetters, outbox } from './schema.store'
-import { linesOf, listening, newRefId, openFixture, until } from './test-support'
+import { type Intercept, linesOf, listening, newRefId, openFixture, until } from './test-support'
 import { assignWaiting } from './transactions/assign'
 
 const fixture = await openFixture()
@@ -381,8 +381,17 @@ describe('a lane with a low balance', () => {
   })
 })
 
+/** Makes the endpoint refuse to read an older state, as a node does that keeps only the newest. */
+const forgetBefore =
+  (oldest: bigint): Intercept =>
+  (method, _, [, block]) => {
+    if (method !== 'eth_getTransactionCount' || !isHex(block) || hexToBigInt(block) >= oldest) return undefined
+    const error = { code: -32602, message: 'block requested not found, state may have been pruned' }
+    return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, error }))
+  }
+
 describe("a foreign user of a lane's key", () => {
-  test('security: takes a nonce of ours: an alert is raised, and the order is carried out once', async () => {
+  test('security: takes a nonce of ours: an alert is raised, and the order is carried out once, although the endpoint keeps few states', async () => {
     const context = await fixture.begin()
     const [account] = fixture.keys
     const count = await laneCount()
@@ -393,9 +402,10 @@ describe("a foreign user of a lane's key", () => {
     await relayOnce(context)
     expect((await fixture.operationOf(task)).nonce).toBe(count)
     const to = actors.budi.address
+    await chain.mine({ blocks: 100 })
     const hash = await chain.sendTransaction({ account: account!, to, nonce: count, chain: null })
-    await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
-    fixture.endpoint.intercept = undefined
+    const { blockNumber } = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    fixture.endpoint.intercept = forgetBefore(blockNumber - 1n)
     const later = { ...context, clock: () => Date.now() + 61_000 }
     const done = await fixture.finish(later, task)
     expect(done).toMatchObject({ state: 'settled', nonce: count + 1 })

@@ -7,8 +7,8 @@ import type { Head, Node } from './node'
 const blocksMax = blocksIn(9)
 
 /**
- * Finds the transaction that used a nonce. A result of undefined proves nothing. Throws on endpoints without historical
- * state.
+ * Finds the transaction that used a nonce. A result of undefined proves nothing. Many endpoints keep only the newest
+ * states: an older block, which they refuse to read, counts as one before the use.
  */
 export async function findNonceUse(
   node: Node,
@@ -17,12 +17,13 @@ export async function findNonceUse(
   head: Head,
 ): Promise<PlaceOnChain | undefined> {
   const isUsedAt = async (blockNumber: bigint) => (await node.countAt(address, blockNumber)) > nonce
+  const isSeenUsedAt = (blockNumber: bigint) => isUsedAt(blockNumber).catch(() => false)
   let unused = head.number > blocksMax ? head.number - blocksMax : 0n
   let used = head.number
-  if (!(await isUsedAt(used)) || (await isUsedAt(unused))) return undefined
+  if (!(await isUsedAt(used)) || (await isSeenUsedAt(unused))) return undefined
   while (used - unused > 1n) {
     const middle = (used + unused) / 2n
-    if (await isUsedAt(middle)) used = middle
+    if (await isSeenUsedAt(middle)) used = middle
     else unused = middle
   }
   const block = await node.reader.getBlock({ blockNumber: used, includeTransactions: true })
