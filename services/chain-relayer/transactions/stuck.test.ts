@@ -137,6 +137,9 @@ describe('after 40 attempts at a transaction', () => {
       await relayOnce(later)
       return (await stateOf(task)) !== 'assigned'
     }, 'the nonce being used')
+    // On the chain the authorization is still valid.
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 })
 
