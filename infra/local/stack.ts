@@ -161,9 +161,9 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
     const { services = serviceNames, copies = 1 } = options
     const bus = { url: backbone.natsUrl, password: secrets.nats.admin }
     const isThere = async () => (await missingCopies(bus, services, copies)).length === 0
-    await processes.until('every instance to join the bus', isThere, 60_000)
+    await processes.until('every instance to join the bus', isThere)
   }
-  const areReady = processes.until('every service to be ready', () => ready(places), 60_000)
+  const areReady = processes.until('every service to be ready', () => ready(places))
   await during('services', areReady)
   if ((options.copies ?? 1) > 1) await allCopies()
   if (options.data) {

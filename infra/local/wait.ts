@@ -27,11 +27,17 @@ const latestMs = 400
 
 export const pollPauseMs = (waitedMs: number): number => Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
 
+/**
+ * Usual deadline of a wait in ms. Only a wait that fails takes as long, so it suits a machine that is slow or has much
+ * else to do.
+ */
+export const patienceMs = 180_000
+
 /** Polls until `ask` returns a value. Ends at once if `ask` throws `Hopeless`. */
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
-  deadlineMs = 60_000,
+  deadlineMs = patienceMs,
   everyMs?: number,
 ): Promise<T> {
   const beganAt = performance.now()

@@ -35,7 +35,7 @@ describe.skipIf(!natsCli)(natsCli ? 'the NATS CLI' : `the NATS CLI (${noNatsCli}
     const topup = await person.post('/topups', { amount: '50000', method: 'qr', quoteId: quote.id })
     await outsideOf(stack.info).pay(topup.body.paymentId, 'QRIS')
     const event = () => shell.run('nats stream get EVENTS -S payments.settled')
-    await waitUntil('the event of the top-up', async () => (await event()).code === 0, 60_000)
+    await waitUntil('the event of the top-up', async () => (await event()).code === 0)
   })
   afterAll(() => shell[Symbol.dispose]())
 

@@ -40,7 +40,7 @@ const copies = async () =>
     ),
   )
 const each = (value: string) => Object.fromEntries(streams.map(({ name }) => [name, value]))
-const become = (value: string) => waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 60_000)
+const become = (value: string) => waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)))
 
 describe('a cluster of three nodes', () => {
   test('a cluster of three nodes is provisioned by a client that connects before a leader exists', async () => {

@@ -85,7 +85,7 @@ describe('after JetStream lost its whole store', () => {
       }),
     )
     await orderAll('before')
-    await waitUntil('the first order', () => done.includes(refOf('before')), 60_000)
+    await waitUntil('the first order', () => done.includes(refOf('before')))
     await waitUntil('it being noted as published', async () => {
       const [row] = await payments.database.read((db) =>
         db.select().from(ordering.outbox).where(eq(ordering.outbox.id, 'before')),
@@ -104,7 +104,7 @@ describe('after JetStream lost its whole store', () => {
       db.update(ordering.outbox).set({ publishedAt: null, leasedUntil: null }).where(eq(ordering.outbox.id, 'before')),
     )
 
-    await waitUntil('the later orders', () => done.length >= 3, 60_000)
+    await waitUntil('the later orders', () => done.length >= 3)
     const resent = await relayer.bus.js.consumers.get('COMMANDS', 'chain-relayer')
     await waitUntil('an empty stream', async () => {
       const info = await resent.info()

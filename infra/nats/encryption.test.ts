@@ -39,7 +39,7 @@ async function startNode(): Promise<typeof nats> {
   }
   const child = startChild({ ...command, env: { ...command.env, ...files } })
   const monitor = `http://127.0.0.1:${monitorPort}/varz`
-  await waitUntil('nats-server', async () => (await fetch(monitor)).ok, 60_000)
+  await waitUntil('nats-server', async () => (await fetch(monitor)).ok)
   return { child, port, routePort }
 }
 

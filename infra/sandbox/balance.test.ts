@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
 let fixture: SandboxFixture
@@ -21,7 +21,7 @@ const reach = (id: string, status: string) =>
       const { json } = await fixture.get('ID', `/v2/payouts/${id}`)
       return json.status === status && json
     },
-    60_000,
+    patienceMs,
     5,
   )
 

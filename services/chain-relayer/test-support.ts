@@ -9,6 +9,7 @@ import {
   walletActions,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+
 import { handle } from '#platform/bus/handling'
 import { systemClock, toUnixSeconds } from '#platform/clock'
 import { openDatabase } from '#platform/db/open'
@@ -26,6 +27,7 @@ import { actorKeys, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { defaultsOf } from '#test/support/settings'
+import { patienceMs } from '#test/support/wait'
 import { assemble, type Config, type Means, messagesOf } from './assemble'
 import { inspectChain } from './chain/await-chain'
 import { openContractSignatures } from './chain/contract-signature'
@@ -54,7 +56,8 @@ async function openTestDatabase() {
   return { database, close }
 }
 
-export async function until(fact: () => Promise<unknown>, what: string, withinMs = 60_000) {
+/** Waits for a fact. Unlike `waitUntil`, it ends with the first error. */
+export async function until(fact: () => Promise<unknown>, what: string, withinMs = patienceMs) {
   const endAt = Date.now() + withinMs
   while (!(await fact())) {
     if (Date.now() > endAt) throw new Error(`${what} did not happen within ${withinMs} ms`)

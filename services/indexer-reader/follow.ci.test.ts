@@ -90,13 +90,11 @@ const untilEventsAgree = async () => {
   await waitUntil('the events', async () => Bun.deepEquals([...(await stored())], truth))
 }
 
-const untilRecordsAgree = async (context: Context, deadlineMs = 60_000) => {
+const untilRecordsAgree = async (context: Context) => {
   for (const wallet of [ana, budi, citra]) {
     const truth = await historyOnChain(wallet)
-    await waitUntil(
-      `the record of ${wallet}`,
-      async () => Bun.deepEquals(await historyNow(context, wallet), truth),
-      deadlineMs,
+    await waitUntil(`the record of ${wallet}`, async () =>
+      Bun.deepEquals(await historyNow(context, wallet), truth),
     ).catch(async (error) => {
       expect(await historyNow(context, wallet)).toEqual(truth)
       throw error
@@ -291,7 +289,7 @@ describe('while blocks wait to be written', () => {
     proxies[0].setFaults({ disconnectRate: 1 })
     await waitUntil('the fault', () => running.context.figures.lastError)
     const before = reads
-    await waitUntil('the rows being asked', () => reads > before + 5, 60_000)
+    await waitUntil('the rows being asked', () => reads > before + 5)
   })
 })
 

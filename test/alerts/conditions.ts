@@ -19,7 +19,7 @@ import { mint, spendTreasury } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
-import { resume, suspend, waitUntil } from '../support/wait'
+import { patienceMs, resume, suspend, waitUntil } from '../support/wait'
 
 export type Scene = {
   readonly stack: Stack
@@ -77,7 +77,7 @@ const reaches = ({ stack }: Scene, name: string, least: number, labels: Readonly
   waitUntil(
     `${name} reaching ${least}`,
     async () => (valueIn(await scrape(stack), name, labels) ?? 0) >= least,
-    60_000,
+    patienceMs,
     500,
   )
 

@@ -52,7 +52,7 @@ describe('a user', () => {
     const { person, paymentId } = await users.get(title)!
     await outside.faults({ webhooks: { drop: 1 }, ...faults })
     await outside.control(`payments/${paymentId}/${reversal}`)
-    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen))
     const withdrew = await withdraw(person, 3_000_000n)
     const ausdMicro = await ausdOf(stack, person.account.address)
     expect({ frozen, withdrew, ausdMicro }).toEqual({
@@ -107,7 +107,7 @@ describe('a user whose card payment was refunded after its hold', () => {
     const { person, paymentId } = await owner
     await person.draw(1_000_000n)
     await outside.refund(paymentId)
-    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen))
 
     const topup = async (method: string) =>
       person.insist('/topups', {
@@ -146,7 +146,7 @@ describe('a user whose card payment was refunded after its hold', () => {
     const { person, paymentId } = await debtor
     const books = await openBooks(stack, person)
     await outside.refund(paymentId)
-    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen))
     const collateralOf = async () => (await person.me()).collateral.value
 
     // Rp 25,000 are 1.538461 of the missing 3.076923 AUSD, so none of it is credited.

@@ -89,14 +89,10 @@ describe('the balance of a wallet', () => {
     const replies = await Promise.all(bodies.map((body) => person.insist('/cashouts', body)))
     const accepted = replies.filter(({ status }) => status === 200)
     const ids = accepted.map(({ body }) => body.payoutId)
-    await waitUntil(
-      'the end of all',
-      async () => {
-        const statuses = await statusesOf(person, ids)
-        return statuses.length > 0 && statuses.every((one) => ['paid', 'failed'].includes(one))
-      },
-      60_000,
-    )
+    await waitUntil('the end of all', async () => {
+      const statuses = await statusesOf(person, ids)
+      return statuses.length > 0 && statuses.every((one) => ['paid', 'failed'].includes(one))
+    })
     const paid = (await statusesOf(person, ids)).filter((one) => one === 'paid')
     expect({ paid: paid.length, ausdMicro: await ausdOf(stack, person.wallet) }).toEqual({
       paid: 1,
@@ -280,7 +276,7 @@ describe('a compromised service with its own permissions', () => {
     const { wallet } = person
     const back = { payoutId: crypto.randomUUID(), wallet, ausd: String(million) }
     await ordering('payouts', 'relay.return', back)
-    const told = await happens(waitUntil('an alarm for each', () => refused().length === before + 3, 60_000))
+    const told = await happens(waitUntil('an alarm for each', () => refused().length === before + 3))
     expect(await books.close()).toEqual(explained)
     expect(told).toBe(true)
   })

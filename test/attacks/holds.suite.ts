@@ -153,7 +153,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
     })
     const after = { ratioBps: '5250', limit: '16800000', available: '16800000' }
     const free = { ...paid, ...after, encumbered: '0', encumberedUntil: null }
-    await becomes(fields, free, 90_000)
+    await becomes(fields, free)
   })
 
   test.concurrent.each([

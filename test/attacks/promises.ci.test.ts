@@ -3,7 +3,7 @@ import type { Address } from 'viem'
 import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { acceptAsCapital } from '#infra/operations/books/external/accept'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { placeOf } from '#infra/operations/place'
@@ -47,7 +47,12 @@ const payoutMinor = 81_250
 const scrapeEveryMs = 800
 
 const seen = (name: string, value: number) =>
-  waitUntil(`${name} being ${value}`, async () => valueIn(await scrape(stack), name) === value, 60_000, scrapeEveryMs)
+  waitUntil(
+    `${name} being ${value}`,
+    async () => valueIn(await scrape(stack), name) === value,
+    patienceMs,
+    scrapeEveryMs,
+  )
 
 async function treasuryHas(micro: bigint) {
   const has = await ausdOf(stack, treasury)
@@ -120,7 +125,7 @@ describe('a user wants more AUSD than the treasury has', () => {
     expect(opened).toHaveLength(4)
     for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(short)
     for (const { body } of opened) await outside.pay(body.paymentId, 'QRIS')
-    await waitUntil('every credit', async () => (await ausdOf(stack, treasury)) === topupMicro, 60_000)
+    await waitUntil('every credit', async () => (await ausdOf(stack, treasury)) === topupMicro)
   })
 
   test('AUSD of a cash-out that the bank has not paid covers no top-up', async () => {

@@ -282,7 +282,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       await waitUntil('a round', isLooked)
       const before = await looks()
       await outside.pay(paymentId, 'QRIS')
-      await payer.until('the credit', (me) => me.collateral?.value === ausd, 60_000)
+      await payer.until('the credit', (me) => me.collateral?.value === ausd)
       // Payments covered by the list are not polled individually.
       expect((await looks()) - before).toBe(0)
     } finally {

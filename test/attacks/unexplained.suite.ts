@@ -41,14 +41,10 @@ const giveBack = (name: string, by = 'sari') => ops('return', name, '--reason', 
 /** Requests a return until it is done, because the relayer may be late or down; the return happens once. */
 const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, returned in 0x/, by)
 const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
-  waitUntil(
-    `an answer with ${end}`,
-    async () => {
-      const answer = await giveBack(name, by)
-      return end.test(answer.told) && answer
-    },
-    120_000,
-  )
+  waitUntil(`an answer with ${end}`, async () => {
+    const answer = await giveBack(name, by)
+    return end.test(answer.told) && answer
+  })
 
 /** Returns the name `<transaction>:<log>` of the transfer to this address. */
 async function transferTo(to: Address, hash: Hex): Promise<string> {
@@ -87,7 +83,7 @@ const once = [
   ['went back', lostMicro],
 ]
 const isBack = (person: Person) =>
-  waitUntil('the AUSD being back', async () => (await ausdOf(stack, person.wallet)) === hasMicro, 60_000)
+  waitUntil('the AUSD being back', async () => (await ausdOf(stack, person.wallet)) === hasMicro)
 const journalOf = async (name: string) => {
   const rows = await sql<{ account: string; amount: string }[]>`
     select account, amount::text from chain_relayer.journal where item = ${name} order by line`

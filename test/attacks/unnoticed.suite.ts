@@ -77,7 +77,7 @@ describe('a dead letter', () => {
     expect(dead).toHaveLength(17)
     const operator = (by: string) => operate(stack, 'dead-letters', 'redrive', 'all', '--reason', 'mended', '--by', by)
     const asked = await Promise.all([operator('sari'), operator('dewi')])
-    await becomes(async () => (await listDeadLetters(sql)).map(({ reason }) => reason), [], 60_000)
+    await becomes(async () => (await listDeadLetters(sql)).map(({ reason }) => reason), [])
     expect(asked.map(({ code }) => code)).toEqual([0, 0])
     expect(await sql`select 1 from ops.outcomes where outcome = 'done'`).toHaveLength(17)
     await person.until('the credit', (me) => me.collateral?.value === checkout.ausd)
@@ -151,7 +151,7 @@ describe('an item that is stuck', () => {
         return `${service} ${state}: ${own ? 'called' : 'silence'}`
       })
     const everywhere = all.map(({ service, state }) => `${service} ${state}: called`)
-    await becomes(async () => called(), everywhere, 60_000)
+    await becomes(async () => called(), everywhere)
 
     // A busy service may be missing from one answer and present in the next.
     const untold = async () => {
@@ -163,7 +163,7 @@ describe('an item that is stuck', () => {
         return age === undefined || limit === undefined || age <= limit
       })
     }
-    await becomes(untold, [], 60_000)
+    await becomes(untold, [])
     await sql`delete from payments.payments where id like 'stuck-%'`
     await sql`delete from payouts.payouts where id like 'stuck-%'`
     await sql`delete from chain_relayer.operation where id like 'stuck-%'`
@@ -182,16 +182,12 @@ describe('an outage of Postgres', () => {
     const since = failed()
     const linesBefore = logOf('payments').length - 1
     await server.stop('SIGKILL')
-    await waitUntil(
-      'calls failing for a while',
-      async () => {
-        await Promise.all([1, 2, 3, 4].map(() => person.get('/me/activity').catch(() => {})))
-        return failed() > since + 20
-      },
-      60_000,
-    )
+    await waitUntil('calls failing for a while', async () => {
+      await Promise.all([1, 2, 3, 4].map(() => person.get('/me/activity').catch(() => {})))
+      return failed() > since + 20
+    })
     server.start()
-    await person.until('an answer', (me) => me.verified === true, 60_000)
+    await person.until('an answer', (me) => me.verified === true)
     const news = () => logOf('payments').slice(linesBefore)
     const told = (word: string) => news().filter((line) => line.includes(word)).length
     await waitUntil('the log line of the return', () => told('"postgres available again"') === 1)
@@ -217,7 +213,7 @@ describe('the key of an RPC endpoint', () => {
       proxy.setFaults(faults)
       await outside.pay(paymentId, 'QRIS')
       const news = async () => failures() > since
-      await waitUntil(`failures by ${Object.keys(faults)}`, news, 60_000)
+      await waitUntil(`failures by ${Object.keys(faults)}`, news)
       proxy.setFaults({})
     }
     // The count includes lines logged before the service was ready.
@@ -226,7 +222,7 @@ describe('the key of an RPC endpoint', () => {
       const said = () => logOf(name).filter((line) => /chain not responding/.test(line)).length
       const since = said()
       stack.process(name).kill('SIGKILL')
-      await waitUntil(`${name} waiting`, () => said() > since, 60_000)
+      await waitUntil(`${name} waiting`, () => said() > since)
     }
     proxy.setFaults({})
     for (const file of readdirSync(join(stack.dir, 'logs')))

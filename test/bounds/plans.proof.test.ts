@@ -8,7 +8,7 @@ import { beginEachKind, borrower, flowsEnding } from '../support/flows'
 import { quickChecks } from '../support/settings'
 import { operate, ownStack } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
-import { waitUntil } from '../support/wait'
+import { patienceMs, waitUntil } from '../support/wait'
 import { filled, fillTables } from './fill'
 import { logPlans, plansIn, type Ran } from './plans'
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   const logFile = join(stack.dir, 'logs/postgres.log')
   const playEachKind = async () => {
     const person = await borrower(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
-    await flowsEnding(await beginEachKind(stack, [person], 7), 120_000)
+    await flowsEnding(await beginEachKind(stack, [person], 7))
   }
   await logPlans(admin, stack.adminUrl)
   await playEachKind()
@@ -82,7 +82,7 @@ beforeAll(async () => {
       if (missing.length > 0) throw new Error(`none of ${missing.join(', ')}`)
       return plans
     },
-    90_000,
+    patienceMs,
     1_000,
   )
 })

@@ -93,7 +93,7 @@ describe('after everything prunable was pruned', () => {
   test('a replay of all of it has no second effect', async () => {
     const has = { ausdMicro: 100_000_000n, wei: 10n ** 19n }
     const people = await Promise.all([borrower(stack, has), borrower(stack, has)])
-    await flowsEnding(await beginEachKind(stack, people, 7), 60_000)
+    await flowsEnding(await beginEachKind(stack, people, 7))
     await waitUntil(
       'every check of a cash-out having ended',
       async () => (await rowsOf('payouts', 'payouts', 'next_check_at is not null')) === 0,
@@ -146,7 +146,7 @@ describe('after everything prunable was pruned', () => {
     await waitUntil('nats-server being ready', () => natsAnswers(stack.info.nats.monitor))
     await stack.provision()
     relayer.start()
-    await person.until('collateral', (me) => me.collateral?.value === checkout.ausd, 60_000)
+    await person.until('collateral', (me) => me.collateral?.value === checkout.ausd)
     expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   })

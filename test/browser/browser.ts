@@ -1,4 +1,5 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { patienceMs } from '#infra/local/wait'
 
 /** Names of the program, which `CHROMIUM` overrides. */
 const names = ['chromium', 'chromium-browser', 'google-chrome']
@@ -29,6 +30,7 @@ export async function openBrowser(executablePath: string): Promise<Opened> {
         colorScheme: dark ? 'dark' : 'light',
         reducedMotion: 'reduce',
       })
+      context.setDefaultTimeout(patienceMs)
       const page = await context.newPage()
       page.on('pageerror', (error) => complaints.push(error.message))
       page.on('console', (message) => {

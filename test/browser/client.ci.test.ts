@@ -18,7 +18,6 @@ if (!found) console.warn(noBrowser)
 const withBrowser = test.if(found !== undefined)
 
 const origin = 'http://localhost:5173'
-const chainMs = 60_000
 
 let stack: RunningStack
 let browser: Opened
@@ -83,7 +82,6 @@ function openWallet(declines = 0) {
 /** Opens the app in a tab whose wallet is `wallet`, and whose clock is ahead by `aheadMs`. */
 async function openApp(wallet: ReturnType<typeof openWallet>, aheadMs = 0): Promise<Page> {
   const page = await browser.open('about:blank')
-  page.setDefaultTimeout(chainMs)
   // The test itself answers for the origin, so Chromium takes it for a public one, which may not call this machine unasked.
   await page.context().grantPermissions(['local-network-access'])
   await page.route(`${origin}/**`, (route) =>

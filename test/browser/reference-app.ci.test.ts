@@ -29,7 +29,6 @@ beforeAll(async () => {
   stack = await sharedStack()
   browser = await openBrowser(found)
   page = await browser.open(`${stack.info.sandbox}/app`, { phone: true })
-  page.setDefaultTimeout(chainMs)
 })
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
@@ -37,8 +36,6 @@ afterAll(async () => {
 
 const t = english
 const slugs = Object.keys(t.sections) as (keyof typeof t.sections)[]
-/** Longest wait for the chain in ms, enough on a busy machine. */
-const chainMs = 60_000
 const shown = (place: Locator) => place.and(page.locator(':visible'))
 const placeOf = {
   account: 'home',

@@ -14,7 +14,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { devKey } from '#infra/local/keys'
 import { natsAnswers } from '#infra/local/nats'
 import { postgresAnswers } from '#infra/local/postgres'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { processNames } from '#shared/messages/topic'
 import { startAnvil } from '#test/support/engines/anvil'
@@ -93,11 +93,11 @@ describe('a local stack whose containers run as processes with the same commands
   test("the six services, the operators' process and the sandbox become ready", async () => {
     for (const name of watched) keep(name)
     const ready = async () => (await fetch(`${rehearsal.gateway}/ready`)).ok
-    await waitUntil('everything being ready', ready, 60_000).catch(withLog('gateway'))
+    await waitUntil('everything being ready', ready).catch(withLog('gateway'))
   })
 
   test.each([...watched, 'chain'])('%s is healthy', async (name) => {
-    await waitUntil(name, async () => (await check(name)) === 'exit 0', 60_000).catch(withLog(name))
+    await waitUntil(name, async () => (await check(name)) === 'exit 0').catch(withLog(name))
   })
 
   test('the stack answers a quote', async () => {
@@ -184,7 +184,7 @@ describe('a local stack whose containers run as processes with the same commands
     expect((await traffic.credited()).paid).toBeGreaterThan(20)
     const reconcile = ['bun', 'infra/operations/cli/main.ts', 'reconcile']
     const balance = async () => (await rehearsal.exec('ops', reconcile)) === 'exit 0'
-    await waitUntil('the books to balance', balance, 60_000, 3_000)
+    await waitUntil('the books to balance', balance, patienceMs, 3_000)
   })
 
   test.each(['payments', 'gateway', 'sandbox'])('%s is unhealthy once it is gone', async (name) => {

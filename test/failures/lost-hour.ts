@@ -134,5 +134,5 @@ export async function startServices(stack: Stack): Promise<void> {
   stack.rpcProxy!.setFaults({})
   for (const name of serviceNames) stack.process(name).start()
   const isReady = async () => (await fetch(`${stack.info.ops.gateway}/ready`)).ok
-  await waitUntil('every service being ready', isReady, 60_000)
+  await waitUntil('every service being ready', isReady)
 }

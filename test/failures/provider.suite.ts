@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterEach(() => outside.calm())
 
 const exactlyOnce = async (paymentId: string, ausd: string | bigint) => {
-  await waitUntil('the credit', async () => (await creditsOf(stack, paymentId)).length > 0, 60_000)
+  await waitUntil('the credit', async () => (await creditsOf(stack, paymentId)).length > 0)
   await waitUntil('nothing in flight', async () => {
     const { inFlight } = (await person.get('/me/activity')).body
     return !inFlight.some((entry: { id: string }) => entry.id === paymentId)

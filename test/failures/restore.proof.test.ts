@@ -201,14 +201,10 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   await becomes(identities, [atRest, atRest], 150_000)
   expect((await was.ana.me()).drawn).toBe('0')
   expect((await was.citra.me()).drawn).toBe('0')
-  await becomes(
-    async () => {
-      const open = await withDatabase(stack.adminUrl, listInFlight)
-      return open.map(({ what, state }) => `${what} ${state}`)
-    },
-    [],
-    60_000,
-  )
+  await becomes(async () => {
+    const open = await withDatabase(stack.adminUrl, listInFlight)
+    return open.map(({ what, state }) => `${what} ${state}`)
+  }, [])
   expect(await query(stack, 'select fault from chain_relayer.lane where fault is not null')).toEqual([])
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   for (const { account } of [was.ana, was.citra])
@@ -326,7 +322,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       await entryIn(person, payoutId, 'paid')
       const erase = ['persons', 'erase', person.wallet, '--reason', 'request', '--apply']
       const erased = async () => (await operate(stack, ...erase)).code === 0
-      await waitUntil('the erasure', erased, 60_000)
+      await waitUntil('the erasure', erased)
       const isKnown = async () => {
         const [row] = await query(
           stack,
@@ -353,7 +349,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       expect(applied).toEndWith('restored\nexit 0')
       expect(await isKnown()).toEqual(nothing)
       await startServices(stack)
-      await waitUntil('the cash-out', () => entryNow(person, payoutId, 'paid'), 120_000)
+      await waitUntil('the cash-out', () => entryNow(person, payoutId, 'paid'))
       expect(await transfersAtProvider()).toEqual({ [payoutId]: 1 })
       await waitUntil('the flag staying off', off)
       expect(await isKnown()).toEqual(nothing)

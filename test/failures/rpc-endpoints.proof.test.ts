@@ -69,7 +69,7 @@ type Opened = Awaited<ReturnType<typeof openStack>>
 async function throughEverything(stack: Stack, count: number) {
   const people = await verifiedUsers(stack, count, { ausdMicro: pathsCostMicro })
   const flows = (await Promise.all(people.map((person) => beginPaths(stack, person)))).flat()
-  await flowsEnding(flows, 90_000)
+  await flowsEnding(flows)
   await expectOnceEach(stack, flows)
   return people
 }
@@ -150,7 +150,7 @@ describe('with one endpoint that never responds, one at its limit, and one that 
   test('every path ends, and the record matches the chain', async () => {
     const { stack, endpoints } = opened
     const [person] = await throughEverything(stack, 1)
-    await servesTruth(stack, person!.wallet, 60_000)
+    await servesTruth(stack, person!.wallet)
     for (const { journal } of endpoints) expect(journal.requests).toBeGreaterThan(0)
   })
 
@@ -188,7 +188,7 @@ describe('with one endpoint that never responds, one at its limit, and one that 
       first.setFaults(faults)
       if (faults.otherGenesis) await isTriedAgain(first)
       const [person] = await throughEverything(stack, 1)
-      await servesTruth(stack, person!.wallet, 60_000)
+      await servesTruth(stack, person!.wallet)
       first.setFaults({})
       await throughEverything(stack, 1)
     })
@@ -252,10 +252,10 @@ describe('with a good second endpoint and a first one that answers every call of
           }
         })()
         const flows = [await topUp(stack, person), await topUp(stack, person)]
-        await flowsEnding(flows, 60_000)
+        await flowsEnding(flows)
         await expectOnceEach(stack, flows)
         const endedMs = since()
-        await servesTruth(stack, person.wallet, 60_000)
+        await servesTruth(stack, person.wallet)
         const rpcUrls = endpoints.map(({ url }) => url)
         const breaks = await checkBooks({ ...placeOf(stack.info), rpcUrls }, stack.adminUrl)
         stop.abort()

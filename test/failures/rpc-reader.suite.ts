@@ -45,7 +45,7 @@ describe('the record matches the chain while the endpoint', () => {
     proxy.setFaults(faults)
     await goThroughCycle()
     // The repayment is mined, but not final at first.
-    const outcome = async () => (await servesTruth(stack, person.wallet, 120_000)).history.cycles.at(-1)?.outcome
+    const outcome = async () => (await servesTruth(stack, person.wallet)).history.cycles.at(-1)?.outcome
     await becomes(outcome, 'Qualified')
   })
 })

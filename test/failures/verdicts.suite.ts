@@ -36,7 +36,7 @@ async function verified(): Promise<Person> {
 }
 
 const becomes = (person: Person, verified: boolean) =>
-  person.until(`verified: ${verified}`, (me) => me.verified === verified, 60_000)
+  person.until(`verified: ${verified}`, (me) => me.verified === verified)
 
 /** Sends a verdict that is answered `recorded` and then lost with the stream's store. */
 async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected') {
@@ -113,19 +113,15 @@ export const verdictsAreNotMissed = () => {
     const person = await verified()
     await outside.faults({ webhooks: { drop: 1 }, api: { errorRate: 1 } })
     await outside.identity(person.wallet, 'rejected')
-    await waitUntil(
-      'three questions without an answer',
-      () => {
-        const log = readFileSync(join(stack.dir, 'logs/gateway.log'), 'utf8')
-        return (
-          log
-            .split('\n')
-            .filter((line) => line.includes(person.wallet.toLowerCase()) && line.includes('identity recheck failed'))
-            .length >= 3
-        )
-      },
-      60_000,
-    )
+    await waitUntil('three questions without an answer', () => {
+      const log = readFileSync(join(stack.dir, 'logs/gateway.log'), 'utf8')
+      return (
+        log
+          .split('\n')
+          .filter((line) => line.includes(person.wallet.toLowerCase()) && line.includes('identity recheck failed'))
+          .length >= 3
+      )
+    })
     expect((await person.me()).verified).toBe(true)
     await outside.calm()
     await becomes(person, false)

@@ -143,7 +143,7 @@ describe('the first day of a borrower without native coin', () => {
   test('begins with a drip that pays for a cycle', async () => {
     await person.get('/me')
     await outsideOf(stack.info).identity(person.wallet, 'approved')
-    await person.until('the drip', (me) => me.verified && me.balance.native === String(dripWei), 60_000)
+    await person.until('the drip', (me) => me.verified && me.balance.native === String(dripWei))
     wallet = await openWallet()
     await creditedTopUp(stack, person, { amount: '500000' })
   })
@@ -157,7 +157,7 @@ describe('the first day of a borrower without native coin', () => {
 
   test('goes on with a refill, which pays for a second cycle and the withdrawal of all collateral', async () => {
     const refilled = String(2n * dripWei - wallet.spentWei())
-    await person.until('the refill', (me) => me.balance.native === refilled, 60_000)
+    await person.until('the refill', (me) => me.balance.native === refilled)
     await cycle(2)
     const { collateral } = await person.me()
     await wallet.withdraw(BigInt(collateral.value))

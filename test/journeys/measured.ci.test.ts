@@ -16,7 +16,7 @@ beforeAll(async () => {
   const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro + 5_000_000n })
   wallet = person.wallet.toLowerCase()
   await person.get(`/verify/${person.wallet}`)
-  await flowsEnding(await beginPaths(stack, person), 60_000)
+  await flowsEnding(await beginPaths(stack, person))
   // The cash-out of the demo is returned, and this one is paid.
   const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
   await entryIn(person, cashout.body.payoutId, 'paid')

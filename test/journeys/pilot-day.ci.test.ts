@@ -69,7 +69,7 @@ describe('on a pilot day', () => {
     expect((await answered(() => invited.post('/me/verification', undefined))).status).toBe(200)
     const outside = outsideOf(stack.info)
     await outside.identity(invited.wallet, 'approved')
-    await invited.until('verification', (me) => me.verified, 60_000)
+    await invited.until('verification', (me) => me.verified)
     const { id } = await creditedTopUp(stack, invited)
     const { sessions } = await outside.book()
     const name = `${personal.firstName} ${personal.lastName}`

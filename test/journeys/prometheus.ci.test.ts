@@ -12,7 +12,7 @@ let stack: RunningStack
 beforeAll(async () => {
   stack = await sharedStack()
   const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro })
-  await flowsEnding(await beginPaths(stack, person), 60_000)
+  await flowsEnding(await beginPaths(stack, person))
 })
 
 /** Returns true for metrics of `operations`, which this stack does not run. */
@@ -26,7 +26,7 @@ test('every metric that a rule or the dashboard reads exists', async () => {
     const shown = new Set((await scrape(stack)).map(({ name }) => name))
     return wanted.filter((name) => !shown.has(name))
   }
-  await waitUntil('all of them', async () => (await missing()).length === 0, 60_000).catch(() => {})
+  await waitUntil('all of them', async () => (await missing()).length === 0).catch(() => {})
   expect(await missing()).toEqual([])
 })
 
@@ -46,7 +46,7 @@ describe.skipIf(!prometheus)(prometheus ? 'a Prometheus that scrapes' : `Prometh
         if ((await ask(expr.replaceAll(/\[\d+m\]/g, '[1m]'))).length === 0) empty.push(title)
       return empty
     }
-    await becomes(withoutSeries, [], 60_000)
+    await becomes(withoutSeries, [])
   })
 })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
 import { verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
@@ -38,7 +38,7 @@ const quoted = (pair: string, status: number): Promise<Reply> =>
       const reply = await quote(pair)
       return reply.status === status && reply
     },
-    60_000,
+    patienceMs,
     100,
   )
 /** Waits for two polls, of which the second began after the change. */

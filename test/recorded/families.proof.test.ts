@@ -41,17 +41,13 @@ async function deliverAll(bodies: readonly Json[]): Promise<void> {
     const some = bodies.slice(at, at + 20)
     ids.push(...(await Promise.all(some.map((one) => stack.post(one, 'ID', crypto.randomUUID())))))
   }
-  await waitUntil(
-    'all deliveries being done with',
-    async () => {
-      const done = await stack.sql<{ message_id: string }[]>`
+  await waitUntil('all deliveries being done with', async () => {
+    const done = await stack.sql<{ message_id: string }[]>`
         select message_id from payments.inbox where done_at is not null and message_id in ${stack.sql(ids)}
         union all
         select message_id from payouts.inbox where done_at is not null and message_id in ${stack.sql(ids)}`
-      return done.length === bodies.reduce((sum, one) => sum + concerned(one), 0)
-    },
-    60_000,
-  )
+    return done.length === bodies.reduce((sum, one) => sum + concerned(one), 0)
+  })
 }
 
 test.each(names)('%s as a webhook with any malformed field is handled', async (name) => {

@@ -100,14 +100,10 @@ describe('a body about an object of ours', () => {
   const due = (paymentId: string) =>
     stack.sql`update payments.payments set next_check_at = now(), expires_at = now() where id = ${paymentId}`
   const endOf = (paymentId: string) =>
-    waitUntil(
-      'the payment ending',
-      async () => {
-        const now = await stateOf(paymentId)
-        return ['credited', 'held', 'review', 'refunded'].includes(now.state) && now
-      },
-      60_000,
-    )
+    waitUntil('the payment ending', async () => {
+      const now = await stateOf(paymentId)
+      return ['credited', 'held', 'review', 'refunded'].includes(now.state) && now
+    })
 
   test.each([
     ['as documented', {}, 'credited', null],

@@ -58,7 +58,7 @@ async function underLoad(what: string, work: (load: Load) => Promise<void>): Pro
   await work(load)
   await pause(betweenMs)
   await load.stop()
-  const lastMs = await ended(world, 60_000)
+  const lastMs = await ended(world)
   console.log(`${what}: ${tellOf(load.seen)}; ${world.record.deeds.length} flows, the last ${lastMs} ms later`)
   expect(failuresOf(load.seen)).toEqual([])
   return load
@@ -150,7 +150,7 @@ describe('the same request, sent to both instances at once, is answered the same
   })
 
   test('for a settlement: one checkout is opened', async () => {
-    await ended(world, 60_000) // The top-up allows a draw.
+    await ended(world) // The top-up allows a draw.
     await expectOneCheckout(await playOnBoth(settlement({ drawMicro: 1_000_000n })))
     await person.until('the debt being repaid', (me) => me.drawn === '0')
   })
@@ -301,6 +301,6 @@ describe('the lanes', () => {
 })
 
 test('after the restarts nothing was done twice, and the books balance', async () => {
-  await ended(world, 60_000)
+  await ended(world)
   await expectNothingFound(world)
 })

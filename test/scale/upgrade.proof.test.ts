@@ -29,7 +29,7 @@ test(`services of ${from} and of this commit work side by side, until the older 
     await pause(betweenMs)
   }
   await load.stop()
-  const lastMs = await ended(world, 60_000)
+  const lastMs = await ended(world)
   console.log(`${tellOf(load.seen)}; ${world.record.deeds.length} flows, the last ${lastMs} ms later`)
   expect(failuresOf(load.seen)).toEqual([])
   await expectNothingFound(world)

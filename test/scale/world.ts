@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Person } from '#infra/demo/person'
 import type { StackOptions } from '#infra/local/stack'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { refusedAccount } from '../support/requests'
 import { audit } from '../world/audit/audit'
 import { play, type Scene } from '../world/drivers/play'
@@ -33,7 +33,7 @@ export async function openLoadedWorld(peopleMax: number, options: Partial<StackO
   const join = async () => {
     const person = await world.newPerson(has)
     await world.outside.identity(person.wallet, 'approved')
-    await person.until('verification', (me) => me.verified, 60_000)
+    await person.until('verification', (me) => me.verified)
     return person
   }
   const people = await Promise.all(Array.from({ length: peopleMax }, join))
@@ -57,8 +57,8 @@ export function tellOf(seen: readonly CallResult[]): string {
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
 }
 
-/** Returns the ms until the audit has no findings. Throws its findings after the deadline. */
-export async function ended({ people, record, evidence }: LoadedWorld, deadlineMs: number): Promise<number> {
+/** Returns the ms until the audit has no findings. Throws its findings after `patienceMs`. */
+export async function ended({ people, record, evidence }: LoadedWorld): Promise<number> {
   const startedAt = performance.now()
   let findings: readonly string[] = []
   const look = async () => {
@@ -66,7 +66,7 @@ export async function ended({ people, record, evidence }: LoadedWorld, deadlineM
     findings = audit(await evidence(record, entries.flat())).findings
     return findings.length === 0
   }
-  await waitUntil('the audit to find nothing', look, deadlineMs, 250).catch((error: Error) => {
+  await waitUntil('the audit to find nothing', look, patienceMs, 250).catch((error: Error) => {
     throw new Error([error.message, ...findings].join('\n'))
   })
   return Math.round(performance.now() - startedAt)

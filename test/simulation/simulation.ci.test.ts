@@ -26,7 +26,7 @@ test('many flows lose or double nothing, with any number of processes', async ()
     expect(spread.out).toMatch(new RegExp(`\\d  ${step}`))
   const alone = await simulate(...args, '--workers', '1')
   expect(withoutTimes(alone.out)).toEqual(withoutTimes(spread.out))
-}, 600_000)
+})
 
 test('every interleaving of a payment and of a cash-out ends well', async () => {
   const { code, out } = await simulate('--walk', 'short', '--workers', '1')

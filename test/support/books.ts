@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Stack } from '#infra/local/stack'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { readSheet } from '#infra/operations/books/balance-sheet'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { sheetText } from '#infra/operations/cli/books'
@@ -22,7 +22,7 @@ export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<
     breaks = await checkBooks(place, stack.adminUrl, { checksMax: 1, betweenMs: 0 })
     return breaks.every(isMeant)
   }
-  await waitUntil('the books closing', onlyMeant, 60_000, checkEveryMs).catch(() => {})
+  await waitUntil('the books closing', onlyMeant, patienceMs, checkEveryMs).catch(() => {})
   await using books = await openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
   console.log(sheetText(await readSheet(books.sql)))
   expect(breaks.filter((one) => !isMeant(one))).toEqual([])

@@ -55,7 +55,7 @@ export async function fund(stack: RunningStack, wallet: Hex, has: Funds) {
 export async function verifiedUser(stack: RunningStack, has: Funds = {}): Promise<Person> {
   const person = await newUser(stack, has)
   await outsideOf(stack.info).identity(person.wallet, 'approved')
-  await person.until('verification', (me) => me.verified, 60_000)
+  await person.until('verification', (me) => me.verified)
   return person
 }
 

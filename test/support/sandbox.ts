@@ -1,4 +1,4 @@
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import type { Account } from '#infra/sandbox/account'
 import type { Config } from '#infra/sandbox/config'
 import { openSandbox } from '#infra/sandbox/sandbox'
@@ -18,8 +18,6 @@ type Answer = { status: number; headers: Headers; json: any }
 
 /** The sandbox with an HTTP server in place of the gateway. */
 export type SandboxFixture = Awaited<ReturnType<typeof openSandboxFixture>>
-
-const deadlineMs = 60_000
 
 export const testConfig: Config = {
   host: '127.0.0.1',
@@ -63,7 +61,7 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
   const gatewayUrl = `http://127.0.0.1:${gateway.port}`
   const sandbox = openSandbox({ ...testConfig, gatewayUrl, ...overrides })
   const ask = async (path: string, init: RequestInit = {}): Promise<Answer> => {
-    const signal = init.signal ?? AbortSignal.timeout(deadlineMs)
+    const signal = init.signal ?? AbortSignal.timeout(patienceMs)
     const reply = await fetch(`${sandbox.url}${path}`, { ...init, signal })
     return { status: reply.status, headers: reply.headers, json: await reply.json() }
   }
@@ -92,7 +90,7 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
           const seen = received.filter((r) => (r.json.event ?? r.json.type) === event)
           return seen.length >= count && seen
         },
-        deadlineMs,
+        patienceMs,
         5,
       ),
     async [Symbol.asyncDispose]() {

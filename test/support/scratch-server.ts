@@ -69,7 +69,7 @@ async function startOnce(storeKey: string, change: typeof same): Promise<Scratch
     }
     child = startChild(command)
     const isThere = () => natsAnswers(`http://127.0.0.1:${monitorPort}`)
-    await answering({ ...command, child }, waitUntil('nats-server', isThere, 60_000))
+    await answering({ ...command, child }, waitUntil('nats-server', isThere))
   }
   const stop = async () => child?.end('SIGTERM')
   const url = `nats://127.0.0.1:${port}`

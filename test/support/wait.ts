@@ -1,17 +1,17 @@
 import { expect } from 'bun:test'
-import { pollPauseMs, waitUntil } from '#infra/local/wait'
+import { patienceMs, pollPauseMs, waitUntil } from '#infra/local/wait'
 import { type HandlingContext, handle, type IncomingMessage } from '#platform/bus/handling'
 import { DeadlinePassed, pause } from '#platform/deadline'
 import { about, childrenOf, hasEnded, signalAll, withChildren } from './processes'
 
-export { waitUntil }
+export { patienceMs, waitUntil }
 
 /** Stops processes and their children, which a busy machine delays. */
 export async function suspend(...pids: number[]): Promise<void> {
   const stopped = async (some: readonly number[]) => {
     signalAll(some, 'SIGSTOP')
     const rests = (pid: number) => hasEnded(pid) || /\) T /.test(about(pid, 'stat'))
-    await waitUntil('the processes having stopped', () => some.every(rests), 60_000, 2)
+    await waitUntil('the processes having stopped', () => some.every(rests), patienceMs, 2)
   }
   await stopped(pids) // Stopped processes start no more children.
   await stopped(pids.flatMap(childrenOf))
@@ -24,7 +24,7 @@ export const handleUntilDone = (context: HandlingContext, message: IncomingMessa
   waitUntil(`${message.subject} being done`, async () => (await handle(context, message)) === 'done')
 
 /** Repeats a request that timed out, at a lock or at the database, as an app repeats one after a 503. */
-export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
+export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = patienceMs): Promise<T> {
   const givesUpAt = performance.now() + deadlineMs
   for (;;) {
     try {
@@ -37,7 +37,7 @@ export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = 60_00
 }
 
 /** Waits for a value. Fails with the difference at the deadline. */
-export async function becomes(read: () => Promise<unknown>, expected: unknown, deadlineMs = 60_000) {
+export async function becomes(read: () => Promise<unknown>, expected: unknown, deadlineMs = patienceMs) {
   const beganAt = performance.now()
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { asObject } from '#platform/schema'
 import { parsePersona } from '../../services/gateway/identity/providers/persona/webhook'
 import { parseSumsub } from '../../services/gateway/identity/providers/sumsub/webhook'
@@ -86,7 +86,7 @@ const decide = (provider: 'sumsub' | 'persona', verdict: string) => async (sandb
   const wallet = `0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`
   await sandbox.control(`identity/${wallet}`, { verdict, provider })
   const about = () => sandbox.received.find(({ text }) => text.includes(wallet))
-  return (await waitUntil('the webhook', about, 60_000, 5)).json as Body
+  return (await waitUntil('the webhook', about, patienceMs, 5)).json as Body
 }
 
 // ---- the part of production code: it reads the webhook, then looks its object up

@@ -12,7 +12,7 @@ import { claimDatabase, planPostgres } from '#infra/local/postgres'
 import { openProcesses } from '#infra/local/processes'
 import { bootStack } from '#infra/local/stack'
 import { untilOwnAnswers } from '#infra/local/start/own'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import { multicall3 } from '#shared/chain/client'
 import { startAnvil } from '#test/support/engines/anvil'
@@ -169,7 +169,7 @@ test('a stack whose service refuses a variable of the environment fails at once,
   const startedAt = Date.now()
   const said = await refusedWith({ LOG_LEVEL: 'verbose' })
   expect(said).toMatch(/^StartFault: [a-z-]+ refuses its configuration: LOG_LEVEL must be one of debug, info/)
-  expect(Date.now() - startedAt).toBeLessThan(45_000) // Services are waited for for a minute.
+  expect(Date.now() - startedAt).toBeLessThan(patienceMs / 2) // Services are waited for for `patienceMs`.
 })
 
 test('a server that refuses our password is reported differently from one that is down', async () => {

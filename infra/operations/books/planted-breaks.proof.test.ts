@@ -37,15 +37,11 @@ const once = { checksMax: 1, betweenMs: 0 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, once)
 
 const named = (words: RegExp) =>
-  waitUntil(
-    `${words}`,
-    async () => {
-      const found = (await check()).join('\n')
-      return words.test(found) && found
-    },
-    60_000,
-  )
-const agrees = (words: RegExp) => waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')), 60_000)
+  waitUntil(`${words}`, async () => {
+    const found = (await check()).join('\n')
+    return words.test(found) && found
+  })
+const agrees = (words: RegExp) => waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')))
 
 const command = (...words: string[]) => operate(stack, ...words)
 
@@ -109,9 +105,9 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     await post('by hand', '')
     await named(new RegExp(`row_journal ${paid} 5 AUSD`))
     const log = () => readFileSync(join(stack.dir, 'logs/operations.log'), 'utf8')
-    await waitUntil('an alarm', () => /"rule":"row_journal".*"alarm":true/.test(log()), 60_000)
+    await waitUntil('an alarm', () => /"rule":"row_journal".*"alarm":true/.test(log()))
     const shown = async () => valueIn(await scrape(stack), 'ausd_books_breaks', { standing: 'beyond_grace' })
-    await waitUntil('the figures', async () => (await shown()) === 1, 60_000)
+    await waitUntil('the figures', async () => (await shown()) === 1)
     await post('reversed', '-')
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { repositoryDir } from '#infra/local/folders'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
 import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/support/sandbox'
@@ -112,7 +112,7 @@ test('a reading that is killed repeatedly and then run by two instances stores e
     await waitUntil(
       'calls or the end',
       () => isOver() || counting.calls.chain + counting.calls.provider >= calls,
-      60_000,
+      patienceMs,
       1,
     )
     if (!isOver()) child.kill('SIGKILL')

@@ -21,7 +21,7 @@ describe('questions during an incident', () => {
   afterAll(async () => {
     for (const name of ['postgres', 'nats-server', 'payments'] as const) stack.process(name).start()
     const isReady = async () => (await fetch(`${stack.info.ops.gateway}/ready`)).ok
-    await waitUntil('every service being ready', isReady, 60_000)
+    await waitUntil('every service being ready', isReady)
   })
 
   const withId = (words: readonly string[]) => words.map((word) => (word === '<id>' ? paymentId : word))
@@ -29,15 +29,11 @@ describe('questions during an incident', () => {
 
   /** Repeats a command, because on a busy machine a part may not be read in time. */
   const asked = (words: readonly string[], run = ask) =>
-    waitUntil(
-      `all of ${words.join(' ')}`,
-      async () => {
-        const answer = await run(words)
-        if (answer.code === 0) return answer
-        throw new Error(`${answer.complaint}${answer.said}`)
-      },
-      120_000,
-    )
+    waitUntil(`all of ${words.join(' ')}`, async () => {
+      const answer = await run(words)
+      if (answer.code === 0) return answer
+      throw new Error(`${answer.complaint}${answer.said}`)
+    })
 
   test('there are ten questions', () => {
     expect(listed).toHaveLength(10)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { urlInRole } from '#platform/db/url'
 import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -117,12 +117,12 @@ describe('pruning', () => {
       env: { URL: jobUrl(), PATH: process.env.PATH ?? '' },
       cwd: import.meta.dir,
     })
-    await waitUntil('some being removed', async () => (await count()) < 20_001, 60_000, 5)
+    await waitUntil('some being removed', async () => (await count()) < 20_001, patienceMs, 5)
     job.kill('SIGKILL')
     await job.exited
     expect(await count()).toBeGreaterThan(1)
     expect((await count()) % 20).toBe(1)
-    await waitUntil('the lock being free', () => prune(pruner), 60_000)
+    await waitUntil('the lock being free', () => prune(pruner))
     expect(await count()).toBe(1)
   })
 })

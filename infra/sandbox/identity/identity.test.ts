@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { openSandboxFixture, type SandboxFixture } from '#test/support/sandbox'
 import { personal } from './personal'
 
@@ -33,7 +33,7 @@ describe('a Sumsub verdict', () => {
     async (verdict, sandboxMode, result) => {
       const before = fixture.received.length
       await fixture.control(`identity/${wallet}`, { verdict })
-      const { json } = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
+      const { json } = await waitUntil('the webhook', () => fixture.received[before], patienceMs, 5)
       expect([json.sandboxMode ?? null, json.reviewResult]).toEqual([sandboxMode, result])
     },
   )

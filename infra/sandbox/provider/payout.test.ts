@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { openSandboxFixture, payoutBody, type SandboxFixture } from '#test/support/sandbox'
 
 let fixture: SandboxFixture
@@ -11,7 +11,8 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 const create = (body: unknown, key = crypto.randomUUID() as string) =>
   fixture.call('ID', '/v2/payouts', body, { 'idempotency-key': key })
 const statusOf = async (id: string) => (await fixture.get('ID', `/v2/payouts/${id}`)).json.status
-const reach = (id: string, status: string) => waitUntil(status, async () => (await statusOf(id)) === status, 60_000, 5)
+const reach = (id: string, status: string) =>
+  waitUntil(status, async () => (await statusOf(id)) === status, patienceMs, 5)
 
 describe('a payout', () => {
   test('a payout is accepted as documented, and its webhook is flat as observed', async () => {
@@ -58,7 +59,7 @@ describe('a payout', () => {
     expect(status).toBe(500)
     const ours = async () => (await fixture.get('ID', `/v2/payouts?reference_id=${body.reference_id}`)).json.data
     expect(await ours()).toEqual([])
-    await waitUntil('it being made', async () => (await ours()).length === 1, 60_000, 20)
+    await waitUntil('it being made', async () => (await ours()).length === 1, patienceMs, 20)
   })
 
   test('a payout to an unavailable bank is refused, unless it was created before', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { openLog } from '#platform/log'
 import { openProviderClient } from '#shared/provider/client'
 import { lacksTransactionRead, listTransactions } from '#shared/provider/transactions'
@@ -366,11 +366,16 @@ describe('a fault of the list', () => {
     const { id } = (await fixture.control(`payments/${payment.payment_id}/chargeback`)).json
     await fixture.control('faults', { api: { listDelayMs: 6_000 } })
     expect(await list()).toEqual([])
-    await waitUntil('both rows', async () => (await list()).length === 2, 60_000, 20)
+    await waitUntil('both rows', async () => (await list()).length === 2, patienceMs, 20)
     await fixture.control(`chargebacks/${id}`, { status: 'REVERSED' })
     const [before] = await list('types=CHARGEBACK')
     expect(before).toMatchObject({ status: 'SUCCESS', updated: before!.created })
-    await waitUntil('the change', async () => (await list('types=CHARGEBACK'))[0]!.status === 'REVERSED', 60_000, 20)
+    await waitUntil(
+      'the change',
+      async () => (await list('types=CHARGEBACK'))[0]!.status === 'REVERSED',
+      patienceMs,
+      20,
+    )
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
+import { patienceMs, waitUntil } from '#infra/local/wait'
 import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
 let fixture: SandboxFixture
@@ -22,7 +22,12 @@ type Sent = {
 const sent = async (event: string): Promise<Sent[]> =>
   (await fixture.book()).webhooks.filter((webhook: Sent) => webhook.event === event)
 const webhookIn = (event: string, state: string) =>
-  waitUntil(`${event} ${state}`, async () => (await sent(event)).find((webhook) => webhook.state === state), 60_000, 5)
+  waitUntil(
+    `${event} ${state}`,
+    async () => (await sent(event)).find((webhook) => webhook.state === state),
+    patienceMs,
+    5,
+  )
 const onlyCaptures = { only: ['payment.capture'] }
 
 describe('a webhook delivery', () => {

@@ -110,4 +110,4 @@ test('the gateway reads nothing more for a page that has left', async () => {
     return asked.length === 0
   }
   await waitUntil('reads to end', isQuiet, 12_000)
-}, 20_000)
+})

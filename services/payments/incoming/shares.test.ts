@@ -175,5 +175,4 @@ test.each([
     expect(ended.filter(({ holdEndedAt }) => holdEndedAt).length).toBeGreaterThan(holds / 10)
     await rest([...ends.keys(), ...others.map(({ id }) => id)])
   },
-  240_000,
 )

@@ -14,14 +14,10 @@ const orders: (reply: () => Response) => Detour = (reply) => (call) => (call.met
 const lookUps: (reply: () => Response) => Detour = (reply) => (call) =>
   call.method === 'GET' && call.url.includes('/v2/payouts') ? reply() : undefined
 const attempts = (id: string, least: number) =>
-  waitUntil(
-    `${least} attempts`,
-    async () => {
-      const row = await fixture.row(id)
-      return row.attempts >= least && row
-    },
-    60_000,
-  )
+  waitUntil(`${least} attempts`, async () => {
+    const row = await fixture.row(id)
+    return row.attempts >= least && row
+  })
 const anomaliesOf = async (id: string) =>
   (await fixture.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
 

@@ -78,7 +78,7 @@ describe('a committed message', () => {
     await orderIn(ended, 'ended')
     const other = openRows()
     await using _relay = relayOutbox({ bus: await openGateway(), database: other, outbox, log })
-    await waitUntil('the order', async () => (await stored()).includes('ended'), 60_000)
+    await waitUntil('the order', async () => (await stored()).includes('ended'))
   })
 
   test('leased before the database clock was set back is published', async () => {
@@ -101,7 +101,7 @@ describe('a committed message', () => {
     expect(await rowOf(database, 'unconfirmed')).toMatchObject({ publishedAt: null })
     await provision()
     await using _relay = relayOutbox({ bus, database, outbox, log })
-    await waitUntil('the order', async () => (await stored()).includes('unconfirmed'), 60_000)
+    await waitUntil('the order', async () => (await stored()).includes('unconfirmed'))
     await waitUntil('its note', async () => (await rowOf(database, 'unconfirmed'))?.publishedAt)
   })
 

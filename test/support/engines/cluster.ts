@@ -23,7 +23,7 @@ export async function runPostgres(dir: string, copyOf?: Cluster): Promise<Postgr
   const port = await freePort()
   const plan = await planPostgres({ dir, port, password, durable: false, copyOf })
   const child = startChild(plan.command)
-  const isThere = waitUntil('postgres', () => postgresAnswers(plan.adminUrl), 60_000)
+  const isThere = waitUntil('postgres', () => postgresAnswers(plan.adminUrl))
   await answering({ ...plan.command, child }, isThere)
   return { ...plan, child }
 }

@@ -76,7 +76,7 @@ async function startOnce(): Promise<NatsCluster> {
   return {
     nodes,
     node,
-    leader: () => waitUntil('a leader of all', async () => node(await leaderOf(nodes)), 60_000),
+    leader: () => waitUntil('a leader of all', async () => node(await leaderOf(nodes))),
     url,
     passwords,
     connectAs: (user, at = url) =>

@@ -81,7 +81,7 @@ export async function startPostgresPair(options: { durable: boolean }): Promise<
   }
 }
 
-const answering = ({ adminUrl }: Machine) => waitUntil('Postgres answering', () => postgresAnswers(adminUrl), 60_000)
+const answering = ({ adminUrl }: Machine) => waitUntil('Postgres answering', () => postgresAnswers(adminUrl))
 
 async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
