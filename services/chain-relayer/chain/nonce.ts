@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { blocksIn } from '#shared/chain/blocks'
+import { isRefusal } from '#shared/chain/halves'
 import type { PlaceOnChain } from './authorization'
 import type { Head, Node } from './node'
 
@@ -17,7 +18,11 @@ export async function findNonceUse(
   head: Head,
 ): Promise<PlaceOnChain | undefined> {
   const isUsedAt = async (blockNumber: bigint) => (await node.countAt(address, blockNumber)) > nonce
-  const isSeenUsedAt = (blockNumber: bigint) => isUsedAt(blockNumber).catch(() => false)
+  const isSeenUsedAt = (blockNumber: bigint) =>
+    isUsedAt(blockNumber).catch((error) => {
+      if (!isRefusal(error)) throw error
+      return false
+    })
   let unused = head.number > blocksMax ? head.number - blocksMax : 0n
   let used = head.number
   if (!(await isUsedAt(used)) || (await isSeenUsedAt(unused))) return undefined
