@@ -17,7 +17,7 @@ import { type Language, languages, type Text } from '#shared/language/language'
 import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
-import { midnight, midnightOfRinggit, timeText, zoneOf } from '#shared/language/time'
+import { dateIn, dateStartMs, midnight, midnightOfRinggit, timeText, zoneOf } from '#shared/language/time'
 import { autoRepayTexts, cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { refusalCodes } from '#shared/refusals'
 
@@ -133,6 +133,18 @@ test.each([
     expect(timeText(Date.parse('2026-03-01T16:59:59Z'), language, { zone: zoneOf(country, language) })).toBe(text)
   },
 )
+
+test.each([
+  ['ID', '2026-03-01', '2026-02-28T17:00:00.000Z'],
+  ['MY', '2026-03-01', '2026-02-28T16:00:00.000Z'],
+  ['SG', '2026-03-01', '2026-03-01T00:00:00.000Z'],
+])('a day of a user in %s begins at midnight there, and has that date until it ends', (country, date, start) => {
+  const zone = zoneOf(country, 'en')
+  const startMs = dateStartMs(zone, date)
+  expect(new Date(startMs).toISOString()).toBe(start)
+  const dates = [-1, 0, 86_399_999, 86_400_000].map((ms) => dateIn(zone, startMs + ms))
+  expect(dates).toEqual(['2026-02-28', date, date, '2026-03-02'])
+})
 
 test('a time in no form is shown as it is', () => {
   for (const language of languages)

@@ -58,6 +58,16 @@ export function timeText(
 /** Writes the day of a time (unix ms): `24 December 2026`. */
 export const dayText = (ms: number, language: Language, zone: Zone): string => partsOf(ms, language, zone).day
 
+const hourMs = 3_600_000
+const offsetMsOf = (zone: Zone): number =>
+  (countries.find(({ timeZone }) => timeZone === zone)?.utcOffsetHours ?? 0) * hourMs
+
+/** Returns the date of a time (unix ms) in a zone, as `2026-11-28`. */
+export const dateIn = (zone: Zone, ms: number): string => new Date(ms + offsetMsOf(zone)).toISOString().slice(0, 10)
+
+/** Returns the midnight (unix ms) with which a date such as `2026-11-28` begins in a zone. NaN if the text is no date. */
+export const dateStartMs = (zone: Zone, date: string): number => Date.parse(`${date}T00:00:00Z`) - offsetMsOf(zone)
+
 function partsOf(ms: number, language: Language, zone: Zone, to: 'minute' | 'second' = 'minute') {
   const parts = formatOf(language, zone).formatToParts(new Date(Math.min(ms, lastMs)))
   const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value

@@ -585,6 +585,8 @@ withBrowser('the statement is shown, downloaded and printed without the rest of 
   await go('statement')
   await press(t.showStatement)
   await see(t.closing)
+  // A day begins in the user's country, wherever the device is.
+  await see(new RegExp(`^${t.opening} \\(1 [A-Z][a-z]+ 20\\d\\d, 00:00 MYT\\)$`))
   for (const kind of ['drawn', 'cashout', 'cashout_paid'] as const) await see(t.statementKinds[kind])
   await see(/^Amounts with “about” are converted at the rate of .+: RM\s4\.21 per dollar\.$/)
   await see(/^about RM\s12\.63/)

@@ -80,10 +80,12 @@ export function exactWorth(app: ReferenceApp, micro: string, rounding: 'down' | 
 export const isOverdue = ({ cycle }: Pick<Me, 'cycle'>): boolean =>
   cycle !== null && millisecondsOf(cycle.dueAt) < serviceMs()
 
-/** Writes a time as the service's sentences do, in the zone of the user's country. */
-export const time = ({ language, me }: ReferenceApp, at: string) =>
-  timeText(millisecondsOf(at), language, { zone: zoneOf(me.user.country, language) })
+/** Returns the zone of the user's country, in which every time is shown and every day begins. */
+export const zoneOfUser = ({ language, me }: Pick<ReferenceApp, 'language' | 'me'>) => zoneOf(me.user.country, language)
 
-/** Writes the day of a time, in the zone of the user's country. */
-export const day = ({ language, me }: ReferenceApp, at: string) =>
-  dayText(millisecondsOf(at), language, zoneOf(me.user.country, language))
+/** Writes a time as the service's sentences do. */
+export const time = (app: ReferenceApp, at: string) =>
+  timeText(millisecondsOf(at), app.language, { zone: zoneOfUser(app) })
+
+/** Writes the day of a time. */
+export const day = (app: ReferenceApp, at: string) => dayText(millisecondsOf(at), app.language, zoneOfUser(app))

@@ -2,13 +2,16 @@ import type { RouteAnswer } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import { okOf, serviceMs } from '#shared/client/client'
 import { rateText } from '#shared/language/receipt'
+import { dateIn, dateStartMs } from '#shared/language/time'
 import { fiatOf } from '#shared/money/pair'
-import { day, exactWorth, localWorth, money, type PageSection, type ReferenceApp, time } from '../app'
+import { day, exactWorth, localWorth, money, type PageSection, type ReferenceApp, time, zoneOfUser } from '../app'
 import { download, facts, field, fill, h } from '../dom'
 import { step } from '../step'
 
 type Statement = RouteAnswer<typeof GetStatement>
 type Balance = keyof Statement['opening']
+
+const dayMs = 86_400_000
 
 export function statementSection(app: ReferenceApp): PageSection {
   const { t, client } = app
@@ -24,21 +27,20 @@ export function statementSection(app: ReferenceApp): PageSection {
       }),
     )
   const [from, until] = [day(t.from), day(t.until)]
-  const propose = (now: Date) => {
-    from.input.value = `${dayIn(now).slice(0, 8)}01`
-    until.input.value = dayIn(now)
+  const propose = (nowMs: number) => {
+    const today = dateIn(zoneOfUser(app), nowMs)
+    from.input.value = `${today.slice(0, 8)}01`
+    until.input.value = today
   }
-  propose(new Date())
-  /** Returns the period of the chosen days, in the user's zone. It includes the last one, whereas the interface excludes `to`. */
+  propose(serviceMs())
+  /** Returns the period of the chosen days. It includes the last one, whereas the interface excludes `to`. */
   const period = async () => {
     // Lines have the chain's time, which may be ahead of the browser's.
-    if (!isChosen) propose(new Date(Number(await app.chain.nowSeconds()) * 1_000))
+    if (!isChosen) propose(Number(await app.chain.nowSeconds()) * 1_000)
     const read = (one: typeof from) => one.read((text) => text || undefined, t.chooseDay)
-    // A time without a zone is one of the user's zone. A day may have 23 or 25 hours.
-    const begin = new Date(`${read(from)}T00:00:00`)
-    const end = new Date(`${read(until)}T00:00:00`)
-    end.setDate(end.getDate() + 1)
-    return { from: begin.toISOString(), to: end.toISOString() }
+    const startMs = (one: typeof from) => dateStartMs(zoneOfUser(app), read(one))
+    const isoOf = (ms: number) => new Date(ms).toISOString()
+    return { from: isoOf(startMs(from)), to: isoOf(startMs(until) + dayMs) }
   }
   const paper = h('div')
   const show = step(app, t.showStatement, [from.element, until.element], async () => {
@@ -58,12 +60,6 @@ export function statementSection(app: ReferenceApp): PageSection {
     '',
   )
   return { slug: 'statement', element: h('div', {}, show.element, csv.element, paper) }
-}
-
-/** Returns the day of a time in the user's zone, as `2026-11-28`. */
-const dayIn = (time: Date): string => {
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
 }
 
 function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
