@@ -12,6 +12,7 @@ const events = parseAbi([
   'event RepaymentRevoked(bytes32 indexed ref, address indexed account, uint256 amount, uint256 drawnAfter, uint256 openedAt, uint256 sequence)',
   'event HoldExtended(bytes32 indexed ref, address indexed account, uint256 heldUntil, uint256 sequence)',
   'event FrozenSet(address indexed account, bool frozen, uint256 sequence)',
+  'event AutoRepaid(address indexed account, uint256 amount, bool fromCollateral, uint256 sequence)',
   'event VerifiedSet(address indexed account, bool verified, uint256 sequence)',
 ])
 
@@ -29,6 +30,8 @@ export type UnderRef = {
   readonly history: readonly RefEvent[]
 }
 export type Transfer = { from: string; to: string; valueMicro: bigint; hash: Hex }
+/** An automatic repayment, in 10⁻⁶ AUSD. */
+export type AutoRepaid = { readonly wallet: string; readonly micro: bigint; readonly hash: Hex }
 export type Freeze = { readonly wallet: string; readonly frozen: boolean; readonly atMs: number }
 
 export type ChainFacts = {
@@ -43,6 +46,7 @@ export type ChainFacts = {
   /** Freezes and their ends, in the chain's order. */
   readonly freezes: readonly Freeze[]
   readonly verified: ReadonlySet<string>
+  readonly autoRepaid: readonly AutoRepaid[]
   readonly treasuryMicro: bigint
   /** Returns the AUSD (10⁻⁶) of a user at the end. */
   readonly ausdMicro: (wallet: string) => bigint
@@ -101,6 +105,7 @@ export async function readChain(place: Place, wallets: Iterable<Address>): Promi
   const cancelled = new Set<string>()
   const freezes: Freeze[] = []
   const verified = new Set<string>()
+  const autoRepaid: AutoRepaid[] = []
   const byHash = new Map<Hex, { name: string; amountMicro: bigint; ref?: Hex }[]>()
   for (const { eventName, args, transactionHash: hash, blockTimestamp } of logs) {
     const atMs = Number(blockTimestamp ?? 0n) * 1_000
@@ -126,6 +131,9 @@ export async function readChain(place: Place, wallets: Iterable<Address>): Promi
       case 'VerifiedSet':
         if (args.verified) verified.add(args.account.toLowerCase())
         else verified.delete(args.account.toLowerCase())
+        break
+      case 'AutoRepaid':
+        autoRepaid.push({ wallet: args.account.toLowerCase(), micro: args.amount, hash })
         break
       case 'RepaymentHeld':
       case 'HoldExtended':
@@ -169,6 +177,7 @@ export async function readChain(place: Place, wallets: Iterable<Address>): Promi
     isCancelled: (authorizer, nonce) => cancelled.has(keyOf(authorizer, nonce)),
     freezes,
     verified,
+    autoRepaid,
     treasuryMicro,
     ausdMicro: (wallet) => ausdOf.get(wallet) ?? 0n,
     wei: (wallet) => weiOf.get(wallet) ?? 0n,

@@ -3,7 +3,15 @@ import type { Noted, Stored } from './audit/messages'
 import type { ChainFacts } from './chain-facts'
 import type { WorldDeed } from './record'
 
-export type Entry = { id: string; kind: string; status: string; reason?: string; wallet: Address }
+export type Entry = {
+  id: string
+  kind: string
+  status: string
+  reason?: string
+  wallet: Address
+  ausd?: string
+  txHash?: string
+}
 // biome-ignore lint/suspicious/noExplicitAny: the provider's book is read field by field
 export type Book = Readonly<Record<string, any[]>>
 

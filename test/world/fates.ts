@@ -462,6 +462,7 @@ export function endsOf(plan: Plan, { requires }: Pick<Fate, 'requires'>): readon
     case 'send':
       return ['sent']
     case 'verification':
-      return [] // It is no item of the activity.
+    case 'autorepay':
+      return [] // No request names an item of the activity.
   }
 }

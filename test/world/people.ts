@@ -63,9 +63,15 @@ export type VerificationPlan = {
   /** Native coin that a newly verified wallet gets, once. */
   readonly dripWei: bigint
 }
+/** The user draws, and lets the debt be repaid automatically. */
+export type AutoRepayPlan = {
+  readonly kind: 'autorepay'
+  readonly drawMicro: bigint
+  readonly source: 'wallet' | 'collateral'
+}
 
 /** Actions of a user, without the external events (`fates.ts`). Amounts of AUSD are in 10⁻⁶. */
-export type Plan = PaymentPlan | CashoutPlan | SendPlan | VerificationPlan
+export type Plan = PaymentPlan | CashoutPlan | SendPlan | VerificationPlan | AutoRepayPlan
 
 /** A kind of plan, with random amounts. */
 export type Habit = {
@@ -111,6 +117,12 @@ export const verification = (change: Partial<VerificationPlan> = {}): Verificati
   begins: false,
   dripWei: 0n,
   ...change,
+})
+
+export const autoRepay = (source: AutoRepayPlan['source'], drawMicro = 2_000_000n): AutoRepayPlan => ({
+  kind: 'autorepay',
+  drawMicro,
+  source,
 })
 
 export const send = (valueMicro = 1_500_000n): SendPlan => ({ kind: 'send', valueMicro })

@@ -19,6 +19,7 @@ const resting = new Set([
   'paid',
   'returned',
   'failed',
+  'needless',
   'sent',
 ])
 /** Returns true if an item is pending; `paid` is final for cash-outs only. */

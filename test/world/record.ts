@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { Outcome } from './fates'
-import type { CashoutPlan, PaymentPlan, SendPlan, VerificationPlan } from './people'
+import type { AutoRepayPlan, CashoutPlan, PaymentPlan, SendPlan, VerificationPlan } from './people'
 
 /** Money of a payment that was, or may have been, on its way back. Times are Unix ms of this machine. */
 export type Doubt = {
@@ -63,8 +63,14 @@ export type VerificationDeed = Common & {
   answer: null
 }
 
+export type AutoRepayDeed = Common & {
+  readonly kind: 'autorepay'
+  readonly plan: AutoRepayPlan
+  answer: null
+}
+
 /** A request, recorded before it is sent. Amounts are in 10⁻⁶ AUSD and minor units of fiat. */
-export type WorldDeed = PaymentDeed | CashoutDeed | SendDeed | VerificationDeed
+export type WorldDeed = PaymentDeed | CashoutDeed | SendDeed | VerificationDeed | AutoRepayDeed
 
 export type Record = {
   readonly deeds: readonly WorldDeed[]

@@ -3,6 +3,7 @@ import { type Reaction, reactTo } from '#platform/bus/reaction'
 import { Malformed } from '#platform/bus/verdict'
 import type { Tx } from '#platform/db/open'
 import { announce } from '#platform/db/outbox.store'
+import { failpoint } from '#platform/failpoint'
 import { messageIdFor } from '#shared/ids'
 import type { ChainAccount } from '#shared/messages/chain'
 import {
@@ -95,6 +96,7 @@ export async function orderTry(tx: Tx, one: Try, sum: Sum): Promise<boolean> {
   // guard: a try to repay a debt automatically is ordered once
   if (!(await insertTry(tx, { ...one, ...sum }))) return false
   await announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
+  failpoint('gateway:repayment-ordered')
   return true
 }
 

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
-import { type ChainFacts, chainRef, type Freeze, type RefEvent, type Transfer, type UnderRef } from '../chain-facts'
-import { alwaysCalm, type Calm, type Evidence, type Unfinished } from '../evidence'
+import {
+  type AutoRepaid,
+  type ChainFacts,
+  chainRef,
+  type Freeze,
+  type RefEvent,
+  type Transfer,
+  type UnderRef,
+} from '../chain-facts'
+import { alwaysCalm, type Calm, type Entry, type Evidence, type Unfinished } from '../evidence'
 import type { Outcome } from '../fates'
-import { cashout, type PaymentPlan, send, settlement, topup } from '../people'
+import { autoRepay, cashout, type PaymentPlan, send, settlement, topup } from '../people'
 import type { CashoutDeed, Doubt, PaymentDeed, SendDeed, WorldDeed } from '../record'
 import { audit } from './audit'
 import { actsWithinMs } from './doubts'
@@ -30,7 +38,7 @@ const calm = (afterMs: number, lastsMs: number): Calm => ({
 
 type World = {
   deeds: WorldDeed[]
-  entries: { id: string; kind: string; status: string; wallet: Address }[]
+  entries: Entry[]
   captured: number
   back: { status: string; amount: number }[]
   disputes: { status: string; amount: number; currency?: string }[]
@@ -44,6 +52,7 @@ type World = {
   freezes: Freeze[]
   cancelled: Set<string>
   verified: Set<string>
+  autoRepaid: AutoRepaid[]
   wei: bigint
   /** AUSD (10⁻⁶) that Ana has in the end. */
   left: bigint
@@ -129,6 +138,7 @@ function honest(): World {
     freezes: [],
     cancelled: new Set(),
     verified: new Set(),
+    autoRepaid: [],
     wei: 0n,
     left: 10n,
     treasuryMicro: 99n,
@@ -153,6 +163,7 @@ function evidenceOf(world: World): Evidence {
     freezes: world.freezes,
     isCancelled: (authorizer, nonce) => world.cancelled.has(`${authorizer} ${nonce}`),
     verified: world.verified,
+    autoRepaid: world.autoRepaid,
     ausdMicro: () => world.left,
     wei: () => world.wei,
     treasuryMicro: world.treasuryMicro,
@@ -198,6 +209,12 @@ const foundIn = (spoil: (world: World) => void) => {
   return audit(evidenceOf(world))
 }
 const entry = (world: World, id: string) => world.entries.find((one) => one.id === id)!
+/** Lets Ana draw 2 AUSD that are repaid automatically, once. */
+const repayAutomatically = (world: World) => {
+  world.deeds.push({ ...common(), isPlayed: true, kind: 'autorepay', plan: autoRepay('wallet', 2n), answer: null })
+  world.autoRepaid.push({ wallet: ana, micro: 2n, hash: hash(6) })
+  world.entries.push({ id: 'rep_1', kind: 'autorepay', status: 'repaid', wallet: ana, ausd: '2', txHash: hash(6) })
+}
 const underPay = (world: World, change: Partial<UnderRef>) => {
   const ref = chainRef('pay_1')
   world.refs.set(ref, { ...world.refs.get(ref)!, ...change })
@@ -552,6 +569,55 @@ describe('the audit finds', () => {
       /got 14 wei instead of 7/,
     ],
     [
+      'a debt that was not repaid automatically',
+      (w) => {
+        repayAutomatically(w)
+        w.autoRepaid.pop()
+        w.entries.pop()
+      },
+      /let 2 be repaid automatically, and 0 was/,
+    ],
+    [
+      'a debt that was repaid automatically twice',
+      (w) => {
+        repayAutomatically(w)
+        w.autoRepaid.push({ wallet: ana, micro: 2n, hash: hash(9) })
+      },
+      /let 2 be repaid automatically, and 4 was/,
+    ],
+    [
+      'an automatic repayment that the activity does not have',
+      (w) => {
+        repayAutomatically(w)
+        w.entries.pop()
+      },
+      /2 of .+ was repaid in 0x6+, which 0 items name/,
+    ],
+    [
+      'an automatic repayment with another amount in the activity',
+      (w) => {
+        repayAutomatically(w)
+        entry(w, 'rep_1').ausd = '3'
+      },
+      /rep_1 repaid 2 and is listed with 3/,
+    ],
+    [
+      'an automatic repayment that is marked repaid and is not',
+      (w) => {
+        repayAutomatically(w)
+        w.autoRepaid.pop()
+      },
+      /rep_1 is marked repaid and is not/,
+    ],
+    [
+      'an automatic repayment that never ends',
+      (w) => {
+        repayAutomatically(w)
+        entry(w, 'rep_1').status = 'repaying'
+      },
+      /rep_1 of .+ has not completed: repaying/,
+    ],
+    [
       'an order that is never finished',
       (w) => void w.unfinished.push({ what: 'take out_9', state: 'waiting', dueAt: new Date() }),
       /take out_9 is waiting$/,
@@ -630,6 +696,7 @@ const drip = { kind: 'verification', begins: false, dripWei: 7n } as const
 
 describe('the audit accepts', () => {
   const right: [string, (world: World) => void][] = [
+    ['a debt that was repaid automatically', repayAutomatically],
     [
       'a refund within the hold that was revoked',
       (w) => {

@@ -1,6 +1,7 @@
 import { chainRef } from '../chain-facts'
 import type { Evidence, Ledger, Verdict } from '../evidence'
 import type { CashoutDeed, SendDeed } from '../record'
+import { auditAutoRepayments } from './auto-repayments'
 import { auditBooks, auditDatabase } from './database'
 import { auditFailures } from './failures'
 import { auditOutcomes, auditVerifications } from './outcomes'
@@ -32,6 +33,7 @@ export function audit(evidence: Evidence): Verdict {
   auditFailures(evidence, ledger)
   auditOutcomes(evidence, ledger)
   auditVerifications(evidence, ledger)
+  auditAutoRepayments(evidence, ledger)
   auditDatabase(evidence, ledger)
   auditBooks(evidence, waiting, ledger)
   const treasury = auditTreasury(evidence, ledger)

@@ -7,8 +7,25 @@ import { failedPayouts } from '#infra/sandbox/records'
 import { pause } from '#platform/deadline'
 import { bank, entryNow } from '../../support/requests'
 import { type Event, endsOf, type Fate, plain, type Share } from '../fates'
-import { type CashoutPlan, type PaymentPlan, type Plan, pairOf, type SendPlan, type VerificationPlan } from '../people'
-import type { CashoutDeed, Doubt, PaymentDeed, Record, SendDeed, VerificationDeed, WorldDeed } from '../record'
+import {
+  type AutoRepayPlan,
+  type CashoutPlan,
+  type PaymentPlan,
+  type Plan,
+  pairOf,
+  type SendPlan,
+  type VerificationPlan,
+} from '../people'
+import type {
+  AutoRepayDeed,
+  CashoutDeed,
+  Doubt,
+  PaymentDeed,
+  Record,
+  SendDeed,
+  VerificationDeed,
+  WorldDeed,
+} from '../record'
 import { atProvider } from './at-provider'
 import type { Answered } from './client'
 import { controlOf, minorOfShare, type OpenedPath, type OutsideEvent, placeOf, shareOf } from './events'
@@ -50,6 +67,8 @@ export function prepare(scene: Scene, plan: Plan, fate: Fate): Promise<Prepared 
       return prepareSend(scene, plan, fate)
     case 'verification':
       return prepareVerification(scene, plan, fate)
+    case 'autorepay':
+      return prepareAutoRepay(scene, plan, fate)
   }
 }
 
@@ -277,6 +296,30 @@ async function prepareVerification(scene: Scene, plan: VerificationPlan, fate: F
     pay: nothingToPay,
     ask: async () => {
       deed.isPlayed = await atProvider(() => outside.identity(person.wallet, 'approved'))
+    },
+    befall: async () => {},
+  }
+}
+
+/** More than any debt, in 10⁻⁶ AUSD, so that a repayment is for the whole of one. */
+const autoRepayMaxMicro = 1_000_000_000n
+
+/** Prepares a user who lets debts be repaid automatically. Returns undefined if the chain does not take the permission. */
+async function prepareAutoRepay(scene: Scene, plan: AutoRepayPlan, fate: Fate): Promise<Prepared | undefined> {
+  const { person, record } = scene
+  if ((await person.me()).autoRepay?.source !== plan.source) {
+    const isSet = await person.setAutoRepay(autoRepayMaxMicro, plan.source).then(
+      () => true,
+      () => false,
+    )
+    if (!isSet) return undefined
+  }
+  const deed = record.note<AutoRepayDeed>({ ...commonOf(scene, fate), kind: 'autorepay', plan, answer: null })
+  return {
+    deed,
+    pay: nothingToPay,
+    ask: async () => {
+      deed.isPlayed = await draw(scene, plan.drawMicro)
     },
     befall: async () => {},
   }

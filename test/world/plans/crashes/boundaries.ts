@@ -8,6 +8,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'gateway:identity-decided': 'verdict written, not committed',
   'gateway:identity-found': 'result read from the identity provider, nothing written',
   'gateway:drip-ordered': 'drip ordered, not committed',
+  'gateway:repayment-ordered': 'automatic repayment ordered, not committed',
   'pricing:quote-taken': 'quote taken, the caller has no response',
   'payments:row-stored': 'payment stored, its quote not taken',
   'payments:quote-taken': 'quote taken, no checkout requested',

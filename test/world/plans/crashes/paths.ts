@@ -2,7 +2,7 @@ import { fields } from '../../../../services/chain-relayer/config'
 import { refusedAccount } from '../../../support/requests'
 import { type Fate, fateOf, plain } from '../../fates'
 import { type ItemFault, itemFaults } from '../../faults'
-import { cashout, type Plan, send, settlement, topup } from '../../people'
+import { autoRepay, cashout, type Plan, send, settlement, topup } from '../../people'
 import {
   atTheBank,
   checkedOut,
@@ -18,7 +18,7 @@ import {
 } from './boundaries'
 import { otherLists, type Terms } from './terms'
 
-export const kinds = ['topup', 'settlement', 'cashout', 'refund', 'send', 'drip', 'identity'] as const
+export const kinds = ['topup', 'settlement', 'cashout', 'refund', 'send', 'autorepay', 'drip', 'identity'] as const
 
 /** A plan with its fate, and the boundaries that it passes. */
 export type Path = {
@@ -200,6 +200,19 @@ export const paths: readonly Path[] = [
     during: itemFaults.feeRefusedUntilRaised,
     boundaries: [...sent, 'chain-relayer:attempt-stored'],
   },
+  ...(['wallet', 'collateral'] as const).map(
+    (source): Path => ({
+      kind: 'autorepay',
+      name: `automatic repayment, ${source}`,
+      terms: { termSeconds: 16 },
+      plan: autoRepay(source),
+      boundaries: [
+        'gateway:repayment-ordered',
+        ...relayed('gateway', 'autorepay', onChain),
+        'gateway:published:credit.autorepay',
+      ],
+    }),
+  ),
   {
     kind: 'drip',
     name: 'verification and drip',

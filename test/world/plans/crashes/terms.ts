@@ -6,13 +6,15 @@ import { quickChecks } from '../../../support/settings'
 /** Settings of a path that differ from those of the others. */
 export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
   readonly holdSeconds?: number
+  /** Time in seconds in which a debt is due. It may be repaid automatically from half of it on. */
+  readonly termSeconds?: number
 }
 
 /** Usual hold in seconds, which fits within a trial and leaves time for a kill before its last check. */
 const usualHoldSeconds = 5
 
 const quickEnv = {
-  gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
+  gateway: { IDENTITY_RECHECK_OPEN_MS: '1000', REMINDERS_EVERY_MS: '1000' },
   // A quote is requested before its item starts and must outlive restarts.
   pricing: { QUOTE_TTL_MS: '300000' },
   'chain-relayer': {},
@@ -40,8 +42,9 @@ export function stackOptionsOf(terms: Terms, failpointFile: string): Partial<Sta
   })
   const armed = (name: (typeof serviceNames)[number]) =>
     [name, { ...envOf(name), FAILPOINT_FILE: failpointFile }] as const
+  const { holdSeconds = usualHoldSeconds, termSeconds } = terms
   return {
-    terms: { holdSeconds: terms.holdSeconds ?? usualHoldSeconds, minCycleSeconds: 0 },
+    terms: { ...(termSeconds && { termSeconds }), holdSeconds, minCycleSeconds: 0 },
     env: { ...Object.fromEntries(serviceNames.map(armed)), sandbox: envOf('sandbox') },
     restMaxMs: 100,
     ackWaitMs: 4_000,
