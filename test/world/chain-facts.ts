@@ -12,6 +12,7 @@ const events = parseAbi([
   'event RepaymentRevoked(bytes32 indexed ref, address indexed account, uint256 amount, uint256 drawnAfter, uint256 openedAt, uint256 sequence)',
   'event HoldExtended(bytes32 indexed ref, address indexed account, uint256 heldUntil, uint256 sequence)',
   'event FrozenSet(address indexed account, bool frozen, uint256 sequence)',
+  'event Drawn(address indexed account, address indexed to, uint256 amount, uint256 drawnAfter, uint256 sequence)',
   'event AutoRepaid(address indexed account, uint256 amount, bool fromCollateral, uint256 sequence)',
   'event VerifiedSet(address indexed account, bool verified, uint256 sequence)',
 ])
@@ -30,8 +31,8 @@ export type UnderRef = {
   readonly history: readonly RefEvent[]
 }
 export type Transfer = { from: string; to: string; valueMicro: bigint; hash: Hex }
-/** An automatic repayment, in 10⁻⁶ AUSD. */
-export type AutoRepaid = { readonly wallet: string; readonly micro: bigint; readonly hash: Hex }
+/** A draw or an automatic repayment, in 10⁻⁶ AUSD. */
+export type OfDebt = { readonly wallet: string; readonly micro: bigint; readonly hash: Hex }
 export type Freeze = { readonly wallet: string; readonly frozen: boolean; readonly atMs: number }
 
 export type ChainFacts = {
@@ -46,7 +47,8 @@ export type ChainFacts = {
   /** Freezes and their ends, in the chain's order. */
   readonly freezes: readonly Freeze[]
   readonly verified: ReadonlySet<string>
-  readonly autoRepaid: readonly AutoRepaid[]
+  readonly drawn: readonly OfDebt[]
+  readonly autoRepaid: readonly OfDebt[]
   readonly treasuryMicro: bigint
   /** Returns the AUSD (10⁻⁶) of a user at the end. */
   readonly ausdMicro: (wallet: string) => bigint
@@ -105,7 +107,8 @@ export async function readChain(place: Place, wallets: Iterable<Address>): Promi
   const cancelled = new Set<string>()
   const freezes: Freeze[] = []
   const verified = new Set<string>()
-  const autoRepaid: AutoRepaid[] = []
+  const drawn: OfDebt[] = []
+  const autoRepaid: OfDebt[] = []
   const byHash = new Map<Hex, { name: string; amountMicro: bigint; ref?: Hex }[]>()
   for (const { eventName, args, transactionHash: hash, blockTimestamp } of logs) {
     const atMs = Number(blockTimestamp ?? 0n) * 1_000
@@ -132,9 +135,12 @@ export async function readChain(place: Place, wallets: Iterable<Address>): Promi
         if (args.verified) verified.add(args.account.toLowerCase())
         else verified.delete(args.account.toLowerCase())
         break
-      case 'AutoRepaid':
-        autoRepaid.push({ wallet: args.account.toLowerCase(), micro: args.amount, hash })
+      case 'Drawn':
+      case 'AutoRepaid': {
+        const all = eventName === 'Drawn' ? drawn : autoRepaid
+        all.push({ wallet: args.account.toLowerCase(), micro: args.amount, hash })
         break
+      }
       case 'RepaymentHeld':
       case 'HoldExtended':
         of(args.ref).history.push({ kind: 'held', untilMs: Number(args.heldUntil) * 1_000, atMs })
@@ -177,6 +183,7 @@ export async function readChain(place: Place, wallets: Iterable<Address>): Promi
     isCancelled: (authorizer, nonce) => cancelled.has(keyOf(authorizer, nonce)),
     freezes,
     verified,
+    drawn,
     autoRepaid,
     treasuryMicro,
     ausdMicro: (wallet) => ausdOf.get(wallet) ?? 0n,

@@ -200,6 +200,9 @@ export const habits: readonly Habit[] = [
   habit('cash-out asked for twice', 1, cashes({ requests: 2 })),
   habit('cash-out cancelled during its request', 0.5, cashes({ cancels: 'during the request' })),
   habit('cash-out cancelled after its request', 0.5, cashes({ cancels: 'after the request' })),
+  habit('automatic repayment', 4, (chance) =>
+    autoRepay(chance.belowMs(2) === 0 ? 'wallet' : 'collateral', 200_000n + BigInt(chance.belowMs(300_000))),
+  ),
   habit('send', 2, (chance) => send(50_000n + BigInt(chance.belowMs(200_000))), true),
 ]
 

@@ -28,8 +28,8 @@ import type { Wallet } from './wallets'
 
 // Plays the plans of the world of proof in virtual time. Each rest is drawn, so that every order of two steps occurs.
 
-const isPlayed = ({ plan }: Habit): boolean => plan(openRandom()).kind !== 'send'
-/** Sends are requests to the gateway, which is no part of the simulation. Its order about a verification is. */
+const isPlayed = ({ plan }: Habit): boolean => !['send', 'autorepay'].includes(plan(openRandom()).kind)
+/** Sends and automatic repayments begin in the gateway, which is no part of the simulation. Its order about a verification is. */
 const played: readonly Habit[] = [
   ...habits.filter(isPlayed),
   { name: 'verification', weight: 3, byContracts: true, plan: () => verification() },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
 import {
-  type AutoRepaid,
   type ChainFacts,
   chainRef,
   type Freeze,
+  type OfDebt,
   type RefEvent,
   type Transfer,
   type UnderRef,
@@ -52,7 +52,8 @@ type World = {
   freezes: Freeze[]
   cancelled: Set<string>
   verified: Set<string>
-  autoRepaid: AutoRepaid[]
+  drawn: OfDebt[]
+  autoRepaid: OfDebt[]
   wei: bigint
   /** AUSD (10⁻⁶) that Ana has in the end. */
   left: bigint
@@ -138,6 +139,7 @@ function honest(): World {
     freezes: [],
     cancelled: new Set(),
     verified: new Set(),
+    drawn: [],
     autoRepaid: [],
     wei: 0n,
     left: 10n,
@@ -163,6 +165,7 @@ function evidenceOf(world: World): Evidence {
     freezes: world.freezes,
     isCancelled: (authorizer, nonce) => world.cancelled.has(`${authorizer} ${nonce}`),
     verified: world.verified,
+    drawn: world.drawn,
     autoRepaid: world.autoRepaid,
     ausdMicro: () => world.left,
     wei: () => world.wei,
@@ -212,6 +215,7 @@ const entry = (world: World, id: string) => world.entries.find((one) => one.id =
 /** Lets Ana draw 2 AUSD that are repaid automatically, once. */
 const repayAutomatically = (world: World) => {
   world.deeds.push({ ...common(), isPlayed: true, kind: 'autorepay', plan: autoRepay('wallet', 2n), answer: null })
+  world.drawn.push({ wallet: ana, micro: 2n, hash: hash(5) })
   world.autoRepaid.push({ wallet: ana, micro: 2n, hash: hash(6) })
   world.entries.push({ id: 'rep_1', kind: 'autorepay', status: 'repaid', wallet: ana, ausd: '2', txHash: hash(6) })
 }

@@ -1,5 +1,4 @@
 import type { Evidence, Ledger } from '../evidence'
-import type { AutoRepayDeed } from '../record'
 import { sum } from './payments'
 
 /**
@@ -20,10 +19,11 @@ export function auditAutoRepayments({ deeds, chain, entries }: Evidence, ledger:
     for (const { id, ausd } of own)
       if (ausd !== String(micro)) ledger.find(`${id} repaid ${micro} and is listed with ${ausd}`)
   }
-  const played = deeds.filter((one): one is AutoRepayDeed => one.kind === 'autorepay' && one.isPlayed)
-  for (const [wallet, own] of Map.groupBy(played, (one) => one.wallet)) {
-    const drawn = sum(own.map(({ plan }) => plan.drawMicro))
-    const repaid = sum(chain.autoRepaid.filter((one) => one.wallet === wallet).map(({ micro }) => micro))
+  // These users repay nothing themselves.
+  for (const wallet of new Set(deeds.flatMap((one) => (one.kind === 'autorepay' ? [one.wallet] : [])))) {
+    const [drawn, repaid] = [chain.drawn, chain.autoRepaid].map((all) =>
+      sum(all.filter((one) => one.wallet === wallet).map(({ micro }) => micro)),
+    )
     if (repaid !== drawn) ledger.find(`${wallet} let ${drawn} be repaid automatically, and ${repaid} was`)
   }
 }

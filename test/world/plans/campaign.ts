@@ -37,6 +37,9 @@ const upgradeAt = 0.4
 const has = { ausdMicro: 2_000_000_000n, wei: 10n ** 19n }
 /** Number of users per contract wallet. */
 const contractEvery = 8
+/** With every third seed, a debt may be repaid automatically after half a minute, and one user in so many lets it. */
+const [shortTermEvery, automaticEvery] = [3, 4]
+const shortTermSeconds = 60
 
 /** Settings that differ from a deployment's: a campaign lasts minutes, and its users and days are few. */
 const env = {
@@ -55,11 +58,12 @@ const env = {
 export async function runCampaign(options: Options, say: (line: string) => void): Promise<Report> {
   const { seed, minutes, people: count } = options
   const lives = livesWith(options.flows)
+  const isShort = seed % shortTermEvery === 0
   const faults = possibleFaults(options, say)
   using older = options.upgradeFrom ? checkedOut(options.upgradeFrom) : undefined
   await using world = await openWorld(options.topology, {
     proxied: seed % 2 === 0 ? 'and directly' : true,
-    terms: { minCycleSeconds: 5 },
+    terms: { minCycleSeconds: 5, ...(isShort && { termSeconds: shortTermSeconds }) },
     disks: faults.some(({ needs }) => needs === 'disks'),
     env,
     ...(older ? { codeDir: (copy: number) => (copy === 1 ? older.dir : undefined) } : {}),
@@ -79,8 +83,8 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   say(`${count} users verified`)
 
   const restMs = Math.max(restLeastMs, count * restOfEachMs)
-  const living = first.map(({ scene, isContract }) =>
-    live(scene, isContract ? lives.filter(({ habit }) => habit.byContracts) : lives, restMs),
+  const living = first.map(({ scene, isContract }, index) =>
+    live(scene, livesOf(lives, { isContract, isAutomatic: isShort && index % automaticEvery === 0 }), restMs),
   )
   living.push(lateTakers(join, count, lateFatesWith(options.flows), stop.signal))
   const trouble = makeTrouble(world, faults, chanceOf(seed, -1), stop.signal)
@@ -158,6 +162,19 @@ export function livesWith(words: readonly string[]): readonly Life[] {
   if (lives.length === 0 && lateFatesWith(words).length === 0)
     throw new Error(`--flows matches no flow: ${words.join(', ')}`)
   return lives
+}
+
+/**
+ * Returns what a user may do. One whose debts are repaid automatically repays nothing, and nothing befalls their payments,
+ * so that each debt must be repaid so.
+ */
+function livesOf(lives: readonly Life[], { isContract, isAutomatic }: { isContract: boolean; isAutomatic: boolean }) {
+  if (isContract) return lives.filter(({ habit }) => habit.byContracts)
+  return lives.filter(({ habit, fate }) => {
+    const { kind } = habit.plan(openRandom())
+    if (!isAutomatic) return kind !== 'autorepay'
+    return kind !== 'settlement' && (kind !== 'topup' || fate.events.length === 0)
+  })
 }
 
 /** Plays lives until the end. One that throws on the user's side is abandoned. */
