@@ -2,6 +2,7 @@ import { consumers, heartbeatSubject, streams } from '#infra/nats/topology'
 import { instanceSubject, instancesSubject, leftSubject } from '#platform/bus/instances'
 import { metricsSubject } from '#platform/metrics/answer'
 import { questions, topics } from '#shared/messages/catalogue'
+import { newsSubject } from '#shared/messages/events'
 import { feedSubject } from '#shared/messages/operations'
 import { type BusUser, type ProcessName, processNames, type Question, serviceNames } from '#shared/messages/topic'
 
@@ -21,7 +22,7 @@ export const rightsOf = (user: BusUser): Rights => ({
   ].filter(isGiven),
   subscribe: [
     inboxOf(user),
-    ...(user === 'gateway' ? [whoLeft, feed] : []),
+    ...(user === 'gateway' ? [whoLeft, feed, news] : []),
     ...(user === 'operations' ? [whoLeft] : []),
     heardBy(user),
     answersOf(user),
@@ -108,8 +109,11 @@ const lists = [
 
 const aboutInstances = (verb: string) => [`$SRV.${verb}`, `$SRV.${verb}.*`, `$SRV.${verb}.*.*`]
 
+const news: Grant = { why: 'Wallets with something new, among its instances.', subjects: [newsSubject] }
+
 const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   gateway: [
+    news,
     {
       why: 'Collects metrics of all processes for /metrics.',
       subjects: [metricsSubject],

@@ -10,7 +10,7 @@ import { openUsers } from './users/user.store'
 /** The parts of the context that reach outside of the process, its end, and the clock. */
 export type Means = Pick<
   Context,
-  'database' | 'ask' | 'publish' | 'provider' | 'copies' | 'health' | 'leaving' | 'log' | 'clock' | 'poke'
+  'database' | 'ask' | 'publish' | 'news' | 'provider' | 'copies' | 'health' | 'leaving' | 'log' | 'clock' | 'poke'
 >
 
 export function assemble(config: Config, means: Means): Context {

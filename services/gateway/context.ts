@@ -8,6 +8,7 @@ import type { PersonReader } from '#platform/db/person'
 import type { Log } from '#platform/log'
 import type { ChainAccount } from '#shared/messages/chain'
 import type { Config } from './config'
+import type { News } from './events/news'
 import type { CollectedMetrics } from './health/collect'
 import type { Readiness } from './health/probes'
 import type { IdentityProvider } from './identity/provider'
@@ -31,6 +32,7 @@ export type Context = {
   readonly copies: Pick<InstanceCount, 'count'>
   readonly database: Database
   readonly poke: () => void
+  readonly news: News
   readonly users: Users
   readonly terms: Terms
   readonly autoRepayments: AutoRepayActivity

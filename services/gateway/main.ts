@@ -12,6 +12,7 @@ import { operatorRules } from '#shared/operators/operators'
 import { openApp } from './app'
 import { assemble } from './assemble'
 import { fields } from './config'
+import { openNews } from './events/news'
 import { gatewayMetrics } from './health/gateway-metrics'
 import { openProbes } from './health/probes'
 import { watchStreams } from './health/streams'
@@ -45,6 +46,7 @@ await runService('gateway', fields, async (config, runtime) => {
     database,
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
+    news: openNews(bus, database),
     provider,
     copies,
     health,

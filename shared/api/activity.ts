@@ -120,8 +120,8 @@ export const GetEvents = route({
   summary: 'Be told of changes of the account',
   description:
     'Server-sent events. `changed` says that `GET /me` or `GET /me/activity` has something new: read them again. ' +
-    'It is sent at once if `Last-Event-ID` does not name the current state, within two seconds while an item is ' +
-    'in flight, and otherwise within fifteen. The stream ends with the session and after ten minutes at most: ' +
+    'It is sent at once if `Last-Event-ID` does not name the current state, and after an order or a verdict; within ' +
+    'two seconds while an item is in flight, and otherwise, as after a draw, within fifteen. The stream ends with the session and after ten minutes at most: ' +
     'connect again with the last `id`. A wallet has at most five streams; another one ends the oldest.',
   parameters: [lastEventId],
   returns: 'Events until the stream ends. A line that begins with a colon is a sign of life.',

@@ -9,6 +9,7 @@ function left(limits: Parameters<typeof openStreams>[0], opened: readonly (reado
     const leave = enter({
       wallet,
       address,
+      poke: () => {},
       close: () => {
         open.splice(open.indexOf(wallet), 1)
         leave()

@@ -1,4 +1,9 @@
-type Stream = { readonly wallet: string; readonly address: string; readonly close: () => void }
+type Stream = {
+  readonly wallet: string
+  readonly address: string
+  readonly poke: () => void
+  readonly close: () => void
+}
 
 /**
  * Opens the register of streams. A stream beyond `perWallet` ends the oldest one of its wallet, and one beyond `max` the
@@ -20,6 +25,10 @@ export function openStreams({ max, perWallet }: { max: number; perWallet: number
       }
       open.add(stream)
       return () => void open.delete(stream)
+    },
+    /** Makes the streams of a wallet look at it now. */
+    poke: (wallet: string): void => {
+      for (const stream of open) if (stream.wallet === wallet) stream.poke()
     },
   }
 }

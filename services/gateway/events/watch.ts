@@ -3,11 +3,11 @@ import { idle, startLoop } from '#platform/loop'
 import type { SsePush } from '../http/sse'
 
 /**
- * Intervals of looks at a wallet, in ms: while an item is in flight, and otherwise. The gateway does not subscribe to
- * the events of other services, because whoever may answer requests could then confirm an event in place of JetStream.
+ * Intervals of looks at a wallet, in ms: while an item is in flight, and until one begins. The gateway does not subscribe
+ * to the events of other services, because whoever may answer requests could then confirm an event in place of JetStream.
  */
 const busyMs = 2_000
-const idleMs = 15_000
+export const idleMs = 15_000
 
 /** The state of a wallet at one look. */
 export type Look = {
@@ -16,12 +16,15 @@ export type Look = {
   readonly isInFlight: boolean
 }
 
-/** Pushes `changed` whenever a look finds another state than `tag`. Returns a function that ends it. */
+/** Looks of a stream at its wallet. `poke` makes the next one come at once. */
+export type Watch = { readonly poke: () => void; readonly end: () => void }
+
+/** Pushes `changed` whenever a look finds another state than `tag`. */
 export function watch(
   { look, push, log }: { readonly look: () => Promise<Look>; readonly push: SsePush; readonly log: Log },
   first: Look,
   tag: string | null,
-): () => void {
+): Watch {
   let last = tag
   let next: Promise<Look> | undefined = Promise.resolve(first)
   const work = async () => {
@@ -34,5 +37,5 @@ export function watch(
     return seen.isInFlight ? undefined : idle
   }
   const loop = startLoop({ name: 'events of a wallet', everyMs: busyMs, idleMs, log, work })
-  return () => void loop[Symbol.asyncDispose]()
+  return { poke: loop.poke, end: () => void loop[Symbol.asyncDispose]() }
 }

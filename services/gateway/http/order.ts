@@ -8,16 +8,20 @@ import { type Answer, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { acceptingDeadlineMs } from './deadline'
 
-/** Sends an order, and waits until its owner accepts or refuses it. */
+/** Sends an order, and waits until its owner accepts or refuses it. Without an answer, it may have been accepted too. */
 export async function placeOrder<Q extends Question>(
-  ask: Ask,
+  { ask, news }: Pick<Context, 'ask' | 'news'>,
   question: Q,
-  order: RequestOf<Q>,
+  order: RequestOf<Q> & { readonly wallet: string },
 ): Promise<ReadAnswerOf<Q>> {
   failpoint('gateway:order-read')
-  const answer = await ask(question, order, acceptingDeadlineMs)
-  failpoint('gateway:order-answered')
-  return answer
+  try {
+    const answer = await ask(question, order, acceptingDeadlineMs)
+    failpoint('gateway:order-answered')
+    return answer
+  } finally {
+    news.tell(order.wallet)
+  }
 }
 
 type UnderTerms = typeof TopupCreate | typeof CashoutCreate | typeof SendCreate
@@ -27,12 +31,13 @@ type UnderTerms = typeof TopupCreate | typeof CashoutCreate | typeof SendCreate
  * the terms say now. Verbs that repay a debt do not ask: it must always be payable.
  */
 export async function placeUnderTerms<Q extends UnderTerms>(
-  { ask, terms }: Pick<Context, 'ask' | 'terms'>,
+  context: Pick<Context, 'ask' | 'news' | 'terms'>,
   question: Q,
-  order: RequestOf<Q>,
+  order: RequestOf<Q> & { readonly wallet: string },
 ): Promise<ReadAnswerOf<Q>> {
+  const { terms } = context
   const isAccepted = await terms.isAccepted(order.wallet as `0x${string}`)
-  const answer = await placeOrder(ask, question, isAccepted ? order : { ...order, termsMissing: true })
+  const answer = await placeOrder(context, question, isAccepted ? order : { ...order, termsMissing: true })
   if (!isAccepted && 'refused' in answer && answer.refused === 'terms_not_accepted') throw terms.refusal()
   return answer
 }

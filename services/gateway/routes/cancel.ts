@@ -11,11 +11,12 @@ import type { Access } from '../sign-in/access'
 import { itemOf, noSuchItem } from './activity'
 
 /** Serves cancellations. An id of another wallet or kind gets the same answer as an unknown one. */
-export const cancelRoutes = ({ ask, config }: Context, access: Access) => {
+export const cancelRoutes = (context: Context, access: Access) => {
+  const { config } = context
   const cancel = (route: (typeof kinds)[number]['route'], kind: (typeof kinds)[number]['kind']) =>
     serve(access, route, async ({ params: { id }, request, set, wallet }) => {
       if (!itemIds.payment.test(id)) throw noSuchItem()
-      const { item } = okOf(await placeOrder(ask, CheckoutCancel, { wallet, kind, id }))
+      const { item } = okOf(await placeOrder(context, CheckoutCancel, { wallet, kind, id }))
       if (!item) throw noSuchItem()
       return itemOf(item, { language: languageFor({ request, set }), contact: config.supportContact })
     })

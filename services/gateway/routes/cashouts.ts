@@ -14,9 +14,9 @@ export const cashoutsRoute = (context: Context, access: Access) =>
     return okOf(await withReason(context.ask, wallet, answer))
   })
 
-export const accountCheckRoute = ({ ask }: Context, access: Access) =>
+export const accountCheckRoute = (context: Context, access: Access) =>
   serve(access, PostAccountCheck, async ({ request, set, wallet, body }) => {
-    const { verdict } = okOf(await placeOrder(ask, AccountCheck, { wallet, ...body }))
+    const { verdict } = okOf(await placeOrder(context, AccountCheck, { wallet, ...body }))
     const code = `account_check.${verdict}` as const
     return { verdict, sentence: textIn(languageFor({ request, set }), [{ code }]) }
   })

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
+import { within } from '#platform/deadline'
 import { waitUntil } from '#test/support/wait'
+import { idleMs } from '../events/watch'
 import { listen } from '../listen'
-import { fixtureOf, okay, type Replies } from '../test-support/fixture'
+import { fixtureOf, newsInMemory, okay, type Replies } from '../test-support/fixture'
 import { ana, budi, headerOf, nowMs, nowSeconds } from '../test-support/wallets'
 
 const none = okay({ inFlight: [], items: [] })
@@ -40,6 +42,21 @@ test('a page is told of the state at once, and again after each change', async (
   replies['payments.activity'] = payment('paid')
   const second = await next()
   expect(idOf(second)).not.toBe(idOf(first)!)
+  await leave()
+})
+
+test('a page is told of a new order at once, also one that another instance took', async () => {
+  const news = newsInMemory()
+  const { replies, connect } = await opened({ news })
+  replies['payments.activity'] = none
+  const { next, leave } = await connect()
+  const first = await next()
+  const other = await fixtureOf({ 'payments.settlement.create': okay({}) }, { news })
+  const headers = { authorization: await headerOf(ana, nowSeconds + 3_600) }
+  replies['payments.activity'] = payment('awaiting_payment')
+  await other.call('POST', '/settlements', { headers, body: { quoteId: crypto.randomUUID() } })
+  expect(other.asked.map(([subject]) => subject)).toContain('payments.settlement.create')
+  expect(idOf(await within(next(), idleMs / 2, 'the news'))).not.toBe(idOf(first)!)
   await leave()
 })
 

@@ -23,8 +23,9 @@ const limits = { perWallet: 5, max: 1_000 }
 const itemsLooked = 20
 
 export const eventsRoute = (context: Context, access: Access) => {
-  const { leaving, log, clock } = context
+  const { leaving, log, clock, news } = context
   const streams = openStreams(limits)
+  news.listen(streams.poke)
   return serve(access, GetEvents, async ({ request, wallet }) => {
     const look = () => lookAt(context, wallet)
     const first = await inTime(look(), 'the account')
@@ -34,12 +35,12 @@ export const eventsRoute = (context: Context, access: Access) => {
     if (request.method === 'HEAD') return new Response(null, { headers: sseHeaders })
     const { address } = callerOf(request)
     return sseResponse(AbortSignal.any([leaving, request.signal]), ({ push, close }) => {
-      const leave = streams.enter({ wallet, address, close })
       const end = setTimeout(close, Math.min(lifeMs, sessionMs))
-      const stop = watch({ look, push, log }, first, request.headers.get('last-event-id'))
+      const looks = watch({ look, push, log }, first, request.headers.get('last-event-id'))
+      const leave = streams.enter({ wallet, address, poke: looks.poke, close })
       return () => {
         clearTimeout(end)
-        stop()
+        looks.end()
         leave()
       }
     })

@@ -6,7 +6,7 @@ import { placeOrder } from '../http/order'
 import { serve } from '../http/serve'
 import type { Access } from '../sign-in/access'
 
-export const settlementsRoute = ({ ask }: Context, access: Access) =>
+export const settlementsRoute = (context: Context, access: Access) =>
   serve(access, PostSettlement, async ({ wallet, body }) =>
-    okOf(await placeOrder(ask, SettlementCreate, { wallet, ...body })),
+    okOf(await placeOrder(context, SettlementCreate, { wallet, ...body })),
   )

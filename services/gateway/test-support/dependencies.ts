@@ -13,6 +13,7 @@ import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { openApp } from '../app'
 import { assemble } from '../assemble'
 import type { Config } from '../config'
+import { openNews } from '../events/news'
 import { openProbes } from '../health/probes'
 import { dependencyDeadlineMs } from '../http/deadline'
 import { chooseIdentityProvider } from '../identity/providers/choose'
@@ -63,6 +64,7 @@ export async function startGateway(
     database,
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
+    news: openNews(bus, database),
     provider,
     copies: { count: () => 1 },
     health: openProbes(bus, database, log),

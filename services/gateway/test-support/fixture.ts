@@ -8,6 +8,7 @@ import { type App, openApp } from '../app'
 import { assemble } from '../assemble'
 import { type Config, fields } from '../config'
 import type { Context } from '../context'
+import type { News } from '../events/news'
 import { chooseIdentityProvider } from '../identity/providers/choose'
 import { openOperatorListener } from '../operators/listener'
 import type { User } from '../users/user.store'
@@ -78,6 +79,17 @@ export function usersInMemory() {
   }
 }
 
+/** Returns news that instances may share. */
+export function newsInMemory(): News {
+  const listeners: ((wallet: string) => void)[] = []
+  return {
+    tell: (wallet) => {
+      for (const heard of listeners) heard(wallet)
+    },
+    listen: (heard) => void listeners.push(heard),
+  }
+}
+
 /** Returns a stream that keeps one message per subject, as WEBHOOKS does. */
 export function streamInMemory() {
   const stored = new Map<string, unknown>()
@@ -111,6 +123,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
     database: openDatabase({ url: config.databaseUrl, name: 'none', log, onFatal: () => {} }),
     ask: askOf({}).ask,
     publish: streamInMemory().publish,
+    news: newsInMemory(),
     provider: chooseIdentityProvider(configured, clock),
     copies: { count: () => 1 },
     health: {
