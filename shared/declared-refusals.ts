@@ -161,9 +161,9 @@ export const refusals = {
   amount_above_maximum: {
     status: 400,
     text: {
-      en: 'Amount exceeds the limit of every payment method.',
-      id: 'Jumlah melebihi limit semua metode pembayaran.',
-      ms: 'Jumlah melebihi had semua kaedah pembayaran.',
+      en: 'Amount exceeds the maximum of a payment.',
+      id: 'Jumlah melebihi maksimum satu pembayaran.',
+      ms: 'Jumlah melebihi had maksimum satu pembayaran.',
     },
     hint: 'Split the amount. Check the unit too: rupiah have no decimals, ringgit are in sen.',
   },

@@ -84,6 +84,7 @@ function openOtherServices(clock: () => number) {
     /** Unix seconds; the term is 30 days. */
     openedAt: null as number | null,
     /** 10⁻⁶ AUSD. */
+    creditMax: 10n ** 15n,
     repayMax: 10n ** 15n,
     /** State of the hold; `until` is in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
@@ -119,7 +120,7 @@ function openOtherServices(clock: () => number) {
       const { balance, drawable, ordered } = chain.treasury
       const readAt = new Date(clock()).toISOString()
       const amounts = { balance: `${balance}`, drawable: `${drawable}`, ordered: `${ordered}` }
-      const most = { creditMax: `${10n ** 15n}`, repayMax: `${chain.repayMax}` }
+      const most = { creditMax: `${chain.creditMax}`, repayMax: `${chain.repayMax}` }
       return ok({ ...amounts, ...most, blockNumber: '7', readAt })
     }
     if (subject === 'payouts.owed') {

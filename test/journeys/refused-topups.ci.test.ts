@@ -50,7 +50,7 @@ const rows: [string, () => unknown, number, string][] = [
     'more than any channel takes',
     () => ({ ...good(), amount: '9'.repeat(30) }),
     400,
-    'Amount exceeds the limit of every payment method.',
+    'Amount exceeds the maximum of a payment.',
   ],
   ['an unknown quote', () => ({ ...good(), quoteId: nobody }), 400, 'This quote is not valid. Request a new one.'],
 ]

@@ -62,7 +62,9 @@ async function storeTopup(
   return context.database.transaction(async (tx) => {
     // guard: a wallet's top-ups are counted under its lock
     await lockWallet(tx, wallet)
-    if (treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
+    // The limit of a day is the better reason, because a user knows it.
+    const isInDay = ausdMicro <= context.topupLimits.dayMicroMax
+    if (isInDay && treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
     const admitted = await admitTopup(tx, context, { wallet, pair: terms.pair, ausdMicro, treasury })
     if ('refused' in admitted) return admitted
     return insertOpening(tx, context, request, terms)

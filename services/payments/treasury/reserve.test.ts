@@ -52,6 +52,21 @@ describe('a top-up that the treasury does not cover', () => {
     expect(await fixture.topup(ask(fixture.quote(), more))).toEqual({ refused })
   })
 
+  test('is refused by the daily limit, or else by the most that the relayer credits at once', async () => {
+    const { dayMicroMax } = fixture.context.topupLimits
+    for (const [creditMax, refused] of [
+      [dayMicroMax, 'amount_above_day_limit'],
+      [topupMicro - 1n, 'amount_above_maximum'],
+    ] as const) {
+      fixture.chain.creditMax = creditMax
+      await treasuryWith(0n)
+      const amount = refused === 'amount_above_maximum' ? {} : { amount: '5000000000' }
+      expect(await fixture.topup(ask(fixture.quote(), amount))).toEqual({ refused })
+    }
+    fixture.chain.creditMax = 10n ** 15n
+    await treasuryWith(0n)
+  })
+
   test('is refused first for a used or expired quote', async () => {
     await treasuryWith(0n)
     const [used, expired] = [fixture.quote(), fixture.quote()]
