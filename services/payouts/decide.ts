@@ -227,6 +227,12 @@ export type Refused = {
   sincePreviousMs: number
 }
 
+/**
+ * Age from which a cash-out is looked up before its first order, in ms: cash-outs are normally paid in seconds, and an older
+ * row may come from a backup.
+ */
+export const lateMs = 60_000
+
 /** Age of an unclear attempt, in ms, from which an empty lookup proves that the order never arrived. */
 export const conclusiveAfterMs = 60_000
 

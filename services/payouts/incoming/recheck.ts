@@ -5,7 +5,7 @@ import { inSpan } from '#platform/tracing/spans'
 import { type DueCashout, endChecks, leaseDue } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
-import { isWorthAsking } from '../decide'
+import { isWorthAsking, lateMs } from '../decide'
 import { expire, repeatReturn, repeatTake } from '../onchain/advance'
 import { checkPaid, payAgain, payTaken, recordRefusal } from '../paying/pay'
 
@@ -91,9 +91,6 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
       return rest(context, cashout)
   }
 }
-
-/** Age from which a cash-out is looked up before its first order, in ms. Cash-outs are normally paid in seconds. */
-const lateMs = 60_000
 
 /**
  * Returns true if the cash-out is old. No step renews the creation time, so a restored row, which may have

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Reaction, reactTo } from '#platform/bus/reaction'
+import { ageMs } from '#platform/clock'
 import { fromNow } from '#platform/db/columns'
 import type { Tx } from '#platform/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
@@ -19,7 +20,7 @@ import {
 } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
-import { decisive, mayArriveLate, mayBePaid, receiveTaken } from '../decide'
+import { decisive, lateMs, mayArriveLate, mayBePaid, receiveTaken } from '../decide'
 import { factsOf, findPayouts, receiveEvidence } from '../incoming/receive'
 import type { Evidence } from '../provider'
 import type { DetailsSafe } from '../request/bank'
@@ -48,15 +49,19 @@ export const relayReactions = (context: Context): Reaction[] => [
 ]
 
 /**
- * Finds payouts before AUSD is returned. A row from a backup may have been paid since, and its AUSD must then
- * stay.
+ * Finds payouts before AUSD is returned: it came late, or that of a contract wallet may exceed a limit. A row from a backup,
+ * which is old, may have been paid since, and its AUSD must then stay.
  */
 async function findBeforeReturn(context: Context, id: string): Promise<readonly Evidence[]> {
   const cashout = await context.database.read((db) => findCashout(db, id))
   if (!cashout) return []
   const step = receiveTaken(cashout.state)
-  if (!('next' in step) || step.next !== 'returning') return []
-  return decisive(await findPayouts(context, cashout))
+  if (!('next' in step)) return []
+  const lookUp = async () => decisive(await findPayouts(context, cashout))
+  if (step.next === 'returning') return lookUp()
+  // guard: AUSD above a limit is returned only after its payout was looked for
+  if (cashout.signedByContract && ageMs(cashout.createdAt, context.clock()) > lateMs) return lookUp()
+  return []
 }
 
 /**
@@ -69,13 +74,14 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
   if (!cashout) return log.alarm({ payoutId: id, txHash }, 'AUSD taken for unknown cash-out')
   const step = receiveTaken(cashout.state)
   if ('stay' in step) return
-  if (step.next === 'returning' && mayBePaid(factsOf(context, cashout))) {
+  const isPaid = mayBePaid(factsOf(context, cashout))
+  if (step.next === 'returning' && isPaid) {
     const { state } = cashout
     log.alarm({ payoutId: id, txHash, state }, 'AUSD kept, as its payout exists')
     return
   }
   await announceFact(tx, PayoutTaken, cashout)
-  const over = step.next === 'taken' ? await limitOver(tx, context, cashout) : undefined
+  const over = step.next === 'taken' && !isPaid ? await limitOver(tx, context, cashout) : undefined
   if (over) {
     await recordCashout(tx, id, { takeTxHash: txHash })
     await startReturn(tx, context, cashout, { reason: over, failureCode: null })

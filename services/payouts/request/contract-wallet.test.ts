@@ -134,6 +134,34 @@ describe('security: a cash-out whose transfer only code of its wallet accepts', 
     Object.assign(fixture.context, { safe: before })
   })
 
+  // guard: AUSD above a limit is returned only after its payout was looked for
+  test.each([
+    ['paid', '1234567890', 'taken'],
+    ['refused', '999999', 'returning'],
+  ] as const)(
+    'gets its AUSD back only if no bank was paid: restored from a backup, and %s since',
+    async (_, accountNumber, state) => {
+      const balance = await balanceFor(1_000_000n)
+      byContract()
+      const id = (await fixture.create(asked(accountNumber), { balance })).ok!.payoutId
+      await fixture.relayed('take', id)
+      await fixture.due(id)
+      await fixture.until(id, state === 'taken' ? 'paid' : 'returning')
+      const returns = await fixture.orders(id, 'relay.return')
+      await fixture.putBack(id, 'taking')
+      const before = { dayMicroMax: fixture.context.dayMicroMax }
+      Object.assign(fixture.context, { dayMicroMax: payoutMicro - 1n })
+      await fixture.relayed('take', id)
+      Object.assign(fixture.context, before)
+      expect((await fixture.row(id)).state === 'returning').toBe(state === 'returning')
+      if (state === 'returning') return
+      expect(await fixture.orders(id, 'relay.return')).toEqual(returns)
+      await fixture.due(id)
+      await fixture.until(id, 'paid')
+      expect(await fixture.transfers(id)).toHaveLength(1)
+    },
+  )
+
   describe('while the market of the rupiah is closed', () => {
     const closedMicroMax = { ofAll: 2n * payoutMicro, ofWallet: 2n * payoutMicro }
     beforeEach(async () => {
