@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Handler } from '#platform/bus/serve'
 import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
 import { waitUntil } from '#test/support/wait'
+import { recordCashout } from '../cashout.store'
 import { type Fixture, openFixture } from '../test-support'
 import { answerOperatorCommands } from './operator-commands'
 
@@ -83,6 +84,59 @@ describe('a cash-out that an operator holds', () => {
     await hold(id, 'released', 1)
     expect(await hold(id, 'held', 0)).toEqual({ refused: `the hold of ${id} has changed: look again` })
     expect(await fixture.row(id)).toMatchObject({ heldByOperator: false, holdRevision: 2 })
+  })
+})
+
+/** Returns a cash-out whose row is that of a backup from before it was released and `end`ed. Its service does not look at it. */
+async function heldAgain({ accountNumber = '1234567890', end = 'paid' } = {}) {
+  return fixture.unhurried(async () => {
+    const id = await fixture.taken({ bank: { accountNumber } })
+    const { providerPayoutId } = await fixture.until(id, end)
+    await fixture.putBack(id, 'taken')
+    await fixture.database.run((db) => recordCashout(db, id, { heldByOperator: true, nextCheckAt: null }))
+    return { id, providerPayoutId: providerPayoutId! }
+  })
+}
+
+describe('a held cash-out whose row is restored from a backup, and that was released and paid since', () => {
+  // guard: a cash-out is cancelled only after its payout was looked for
+  test('is not cancelled, and is followed once it is released', async () => {
+    const { id, providerPayoutId } = await heldAgain()
+    const returns = await fixture.orders(id, 'relay.return')
+    expect(await cancel(id)).toEqual({ refused: expect.stringContaining(`has a payout of ${id}`) })
+    expect(await fixture.row(id)).toMatchObject({ state: 'taken', providerPayoutId })
+    expect(await fixture.orders(id, 'relay.return')).toEqual(returns)
+    await hold(id, 'released')
+    await fixture.until(id, 'paid')
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  // guard: a cash-out whose payout may have reached the bank is not cancelled
+  test("is not cancelled if the provider's list has told of its payout, also if no look-up finds it", async () => {
+    const { id, providerPayoutId } = await heldAgain()
+    await fixture.list()
+    expect(await fixture.row(id)).toMatchObject({ state: 'taken', providerPayoutId })
+    const none = (call: Request) =>
+      call.url.includes('reference_id=') ? Response.json({ has_more: false, data: [] }) : undefined
+    await fixture.detoured(none, async () => {
+      expect(await cancel(id)).toEqual({ refused: expect.stringContaining(`has a payout of ${id}`) })
+    })
+    expect(await fixture.row(id)).toMatchObject({ state: 'taken' })
+  })
+
+  test('is not cancelled while the provider cannot be read', async () => {
+    const { id } = await heldAgain()
+    const down = () => Response.json({ error_code: 'SERVER_ERROR' }, { status: 500 })
+    await fixture.detoured(down, async () => {
+      await expect(cancel(id)).rejects.toThrow()
+    })
+    expect(await fixture.row(id)).toMatchObject({ state: 'taken' })
+  })
+
+  test('is cancelled if the bank has refused its payout', async () => {
+    const { id } = await heldAgain({ accountNumber: '999999', end: 'returning' })
+    expect(await cancel(id)).toEqual({ done: `the AUSD of ${id} is being returned` })
+    expect(await fixture.row(id)).toMatchObject({ state: 'returning', reason: 'cancelled' })
   })
 })
 

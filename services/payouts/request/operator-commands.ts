@@ -7,8 +7,11 @@ import { ok } from '#shared/refusals'
 import { unpaidStates } from '../cashout'
 import { findCashout, lockCashout, recordCashout } from '../cashout.store'
 import type { Context } from '../context'
+import { decisive, mayBePaid } from '../decide'
+import { factsOf, findPayouts, receiveEvidence } from '../incoming/receive'
 import { startReturn } from '../onchain/advance'
 import { giveUpPayout } from '../paying/give-up'
+import type { Evidence } from '../provider'
 import { findRefusal } from './refusal.store'
 
 type Outcome = { done: string } | { refused: string }
@@ -47,12 +50,20 @@ async function holdCashout(context: Context, { payoutId, to, revision, by, reaso
   return outcome
 }
 
-/** Cancels a taken cash-out for an operator. A retry changes nothing. */
+/**
+ * Cancels a taken cash-out for an operator, unless the provider has a payout of it: a row may come from a backup, and its
+ * payout may have been made since. Throws if the provider cannot be read. A retry changes nothing.
+ */
 async function cancelCashout(
   context: Context,
   { payoutId, by, reason }: Pick<HoldRequest, 'payoutId' | 'by' | 'reason'>,
 ): Promise<Outcome> {
+  const seen = await context.database.read((db) => findCashout(db, payoutId))
+  const found: Evidence[] = []
+  // guard: a cash-out is cancelled only after its payout was looked for
+  if (seen?.state === 'taken') found.push(...decisive(await findPayouts(context, seen)))
   const outcome = await context.database.transaction(async (tx): Promise<Outcome> => {
+    for (const evidence of found) await receiveEvidence(tx, context, evidence)
     const cashout = await lockCashout(tx, payoutId)
     if (!cashout) return { refused: `there is no cash-out ${payoutId}` }
     const { state } = cashout
@@ -63,6 +74,10 @@ async function cancelCashout(
     // guard: a cash-out is cancelled only before its payout is ordered
     if (state !== 'taken')
       return { refused: `${payoutId} is ${state}: its payout was ordered, or there is nothing to return` }
+    if (seen?.state !== 'taken') return { refused: `${payoutId} has just changed: look again` }
+    // guard: a cash-out whose payout may have reached the bank is not cancelled
+    if (mayBePaid(factsOf(context, cashout)))
+      return { refused: `the provider has a payout of ${payoutId}: release it, and it is followed` }
     await startReturn(tx, context, cashout, { reason: 'cancelled', failureCode: null })
     context.log.info({ payoutId, by, reason }, 'cash-out cancelled by operator')
     return { done: `the AUSD of ${payoutId} is being returned` }
