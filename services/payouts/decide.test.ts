@@ -127,6 +127,22 @@ describe('the decision on a payout status', () => {
     const step = receivePayoutStatus(facts('paying'), evidence('SUCCEEDED', change))
     expect(step).toEqual({ odd })
   })
+
+  test.each([
+    ['paying', 'FAILED', { next: 'returning', reason: 'bank_refused' }],
+    ['paying', 'REVERSED', { next: 'returning', reason: 'bank_reversed' }],
+    ['paying', 'ACCEPTED', { odd: 'payout_differs' }],
+    ['failed', 'FAILED', { odd: 'payout_unexpected' }],
+    ['returning', 'REVERSED', { stay: true }],
+    // It was paid with its amount, so that an answer about another one proves nothing.
+    ['paid', 'REVERSED', { odd: 'payout_differs' }],
+  ] as const)(
+    'for another amount, or none, matters unless the payout has failed: %s, %s means %p',
+    (state, word, step) => {
+      for (const amountMinor of [81_251n, undefined])
+        expect(receivePayoutStatus(facts(state), evidence(word, { amountMinor }))).toEqual(step as never)
+    },
+  )
 })
 
 describe('the refusal of an order is believed', () => {

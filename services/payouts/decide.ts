@@ -109,8 +109,11 @@ export function receiveTaken(
 export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {
   // guard: a second payout of a cash-out is no success
   if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }
+  const differs = evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR'
+  // One that has failed has moved no money, whatever its amount was. Of a payout that was paid, such an answer proves nothing.
+  const matters = cashout.state === 'paid' || !hasFailed(evidence)
   // guard: a payout with another amount is no success
-  if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR') return { odd: 'payout_differs' }
+  if (differs && matters) return { odd: 'payout_differs' }
   switch (cashout.state) {
     case 'opening':
     case 'expired':

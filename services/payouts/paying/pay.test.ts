@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { position } from '#shared/ledger/position'
 import { waitUntil } from '#test/support/wait'
 import type { PayoutChannel } from '../provider'
-import { type Fixture, openFixture, wallet } from '../test-support'
+import { type Detour, type Fixture, openFixture, wallet } from '../test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -164,6 +165,38 @@ describe('an order that the provider does not accept', () => {
     await fixture.until(id, 'paying')
     expect(await fixture.transfers(id)).toHaveLength(1)
     expect(await fixture.sent(id)).not.toContain('relay.return')
+  })
+
+  // The runbook has the provider reverse such a payout.
+  test('gives its AUSD back once the provider has reversed the payout of another amount', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    const id = ok!.payoutId
+    await fixture.provide('/v2/payouts', order(id, { amount: 99_999 }), { 'Idempotency-key': id })
+    await fixture.relayed('take', id)
+    await fixture.until(id, 'paying')
+    const paid = await waitUntil('a paid payout', async () => {
+      const [one] = await fixture.transfers(id)
+      return one?.status === 'SUCCEEDED' && one
+    })
+    await waitUntil('an anomaly', async () =>
+      (await fixture.oddities()).some(({ kind, payoutId }) => kind === 'payout_differs' && payoutId === id),
+    )
+    await fixture.control(`payouts/${paid.id}/reverse`, {})
+    await fixture.due(id)
+    expect(await fixture.until(id, 'returning')).toMatchObject({ reason: 'bank_reversed' })
+    expect(position(await fixture.booked(paid.id))).toEqual([])
+  })
+
+  test('gives its AUSD back if its payout has failed, and the provider names no amount of it any more', async () => {
+    const nameless: Detour = async (call, onward) => {
+      if (call.method !== 'GET' || !call.url.includes('/v2/payouts/')) return undefined
+      const answer = (await (await onward()).json()) as { status?: string }
+      return Response.json(answer.status === 'FAILED' ? { ...answer, amount: null } : answer)
+    }
+    await fixture.detoured(nameless, async () => {
+      const id = await fixture.taken({ bank: { accountNumber: '999999' } })
+      expect(await fixture.until(id, 'returning')).toMatchObject({ reason: 'bank_refused' })
+    })
   })
 })
 
