@@ -116,3 +116,25 @@ describe('a transaction that took money of several payments', () => {
     expect(await isFrozen(one)).toBe(false)
   })
 })
+
+test('a dispute that took all of an overpaid settlement is recorded with all of it, and with no more', async () => {
+  const id = await opened('settlement')
+  const { fiatMinor } = (await fixture.row(id))!
+  const paidMinor = fiatMinor + 700n
+  await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true, amount: Number(paidMinor) })
+  await fixture.list()
+  await fixture.becomes(id, { state: 'paid', paidMinor: fiatMinor, overpaidMinor: 700n })
+  await fixture.settle('repay', id)
+  const transaction = newTransaction()
+  const { ausdMicro } = (await fixture.row(id))!
+  const whole = await fixture.worthOf('payments.payment.taken-back', {
+    paymentId: id,
+    transactionId: 'txn_1',
+    minor: '0',
+  })
+  expect(whole?.micro).toBe((ausdMicro * paidMinor + fiatMinor - 1n) / fiatMinor)
+  expect((await fixture.takeBack(id, transaction, String(paidMinor + 1n))).ok!.refused).toMatch(/more than was paid/)
+  expect((await fixture.takeBack(id, transaction, String(paidMinor))).ok).toHaveProperty('done')
+  await fixture.becomes(id, { refundedMinor: fiatMinor, overpaidRefundedMinor: 700n })
+  expect(await isFrozen(id)).toBe(true)
+})

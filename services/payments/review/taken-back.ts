@@ -3,10 +3,11 @@ import type { PaymentTakenBack } from '#shared/messages/payments'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
-import { followReports } from '../losses/follow'
+import { followReports, restIn } from '../losses/follow'
 import { findReportsById, recordReport } from '../losses/refund.store'
 import { chargebackId, shareId } from '../losses/report'
 import { lockPayment } from '../payment.store'
+import { findSeconds } from './resolution.store'
 
 /**
  * Records that the provider took back money of a payment by a transaction that no source reports as its own, such as the
@@ -24,7 +25,9 @@ export async function recordTakenBack(
     const { providerPaymentId, currency } = payment
     if (providerPaymentId === null) return { refused: `no money of ${paymentId} was received` }
     const refundedMinor = BigInt(minor)
-    if (refundedMinor > (payment.paidMinor ?? payment.fiatMinor))
+    // Of an overpaid settlement, a part of its charge is money beyond the promise.
+    const restMinor = restIn(payment, await findSeconds(tx, paymentId))
+    if (refundedMinor > (payment.paidMinor ?? payment.fiatMinor) + restMinor)
       return { refused: `${moneyText(minor, currency)} is more than was paid for ${paymentId}` }
     await lockNamed(tx, `taken back:${transactionId}`)
     const [first] = await findReportsById(tx, [chargebackId(transactionId)])

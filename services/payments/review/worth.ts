@@ -79,6 +79,8 @@ export const worthOfTakenBack =
   async ({ paymentId, minor }) => {
     const payment = await paymentOf(context, paymentId)
     if (!payment) return undefined
-    const micro = minor === '0' ? reviewMicro(payment, []) : microOf(payment, BigInt(minor))
+    const seconds = await context.database.read((db) => findSeconds(db, paymentId))
+    const rest = seconds.filter(({ providerPaymentId }) => providerPaymentId === payment.providerPaymentId)
+    const micro = minor === '0' ? reviewMicro(payment, rest) : microOf(payment, BigInt(minor))
     return { micro, to: payment.wallet, seen: '' }
   }
