@@ -26,7 +26,7 @@ import {
   voidId,
 } from '../losses/report'
 import { makeGood } from '../losses/reversal'
-import { endCancelled, expire, takeDecided, takeStep } from '../onchain/advance'
+import { endCancelled, expire, leaveSecond, takeDecided, takeStep } from '../onchain/advance'
 import { awaitsRate, isUnreceived, limitedMicro, paymentIdFrom } from '../payment'
 import {
   type Change,
@@ -245,10 +245,12 @@ async function receivePayment(
     ...admitted,
     ...shares,
   })
-  if (moved?.state !== 'paid') return false
+  if (!moved) return false
   // All of the payment covered earlier reversals, so nothing goes on the chain.
-  if (moved.onchainMicro === 0n) await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
-  return true
+  const isOver = moved.state === 'paid' && moved.onchainMicro === 0n
+  const ended = isOver ? await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' }) : moved
+  await leaveSecond(tx, context, ended!)
+  return moved.state === 'paid'
 }
 
 /**

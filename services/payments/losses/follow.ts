@@ -3,7 +3,7 @@ import { raiseAlert } from '../alert'
 import type { Context } from '../context'
 import { decideOverpaid, decideRefunded, lostMicro, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
-import { takeDecided } from '../onchain/advance'
+import { leaveSecond, takeDecided } from '../onchain/advance'
 import { mayBeOnHold } from '../payment'
 import { findByProviderIds, lockPayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -230,7 +230,7 @@ async function followOwn(
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment already in review may have lost more than before.
   if (!moved) await recordReversal(tx, context, after)
-  return moved ?? after
+  return moved ? leaveSecond(tx, context, moved) : after
 }
 
 /** Counts the refunds of second payments, which were never credited, and returns the updated row. */

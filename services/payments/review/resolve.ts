@@ -15,7 +15,7 @@ import { restIn } from '../losses/follow'
 import { findReports } from '../losses/refund.store'
 import { backOf, splitBack } from '../losses/report'
 import { makeGood } from '../losses/reversal'
-import { takeStep } from '../onchain/advance'
+import { leaveSecond, takeStep } from '../onchain/advance'
 import { atLeastZero, limitedMicro, refIdOf, remainderFloor, wasCredited } from '../payment'
 import { findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -162,7 +162,10 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
       refundAppliedMinor: payment.refundedMinor,
     },
   )
-  if (moved?.onchainMicro === 0n) await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+  if (moved?.onchainMicro === 0n) {
+    const credited = await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+    await leaveSecond(tx, context, credited!)
+  }
   return { done: `${payment.id}: ${moneyText(onchainMicro, 'AUSD')} ordered as ${refIdOf(moved!)}` }
 }
 

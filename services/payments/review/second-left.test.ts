@@ -1,0 +1,77 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { booksOf } from '../ledger/test-support'
+import { newWallet, openFixture } from '../test-support'
+
+// A payment that was paid twice does not rest while nobody has decided about its second charge.
+
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
+const { booked } = booksOf(fixture)
+
+const minor = 50_000n
+const open = async (wallet = newWallet()) =>
+  (await fixture.topup({ wallet, amount: `${minor}`, method: 'qr', quoteId: fixture.quote() })).ok!.paymentId
+const pay = (id: string, more: object = {}) =>
+  fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true, ...more })
+
+/** Returns a wallet that owes for a refunded top-up. */
+async function owing() {
+  const wallet = newWallet()
+  const id = await open(wallet)
+  await pay(id)
+  await fixture.becomes(id, { state: 'paid' })
+  await fixture.settle('credit', id)
+  await fixture.control(`payments/${id}/refund`)
+  await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+  return wallet
+}
+
+/** Returns a top-up that was paid twice after its checkout had ended, while there is no rate, and its first charge. */
+async function lateTwice(wallet = newWallet()) {
+  const id = await open(wallet)
+  await fixture.control(`sessions/${id}/expire`)
+  await fixture.becomes(id, { state: 'expired' })
+  fixture.present.delete('USD/IDR')
+  await pay(id)
+  const { providerPaymentId } = (await fixture.becomes(id, { reason: 'awaiting_rate' }))!
+  await pay(id)
+  await fixture.becomes(id, { state: 'expired', reason: 'awaiting_rate', overpaidMinor: minor })
+  return { id, first: providerPaymentId! }
+}
+
+const isLeftToOperator = async (id: string) => {
+  await fixture.becomes(id, { state: 'review', reason: 'paid_twice', overpaidMinor: minor })
+  expect(await booked(id)).toMatchObject({ 'suspense IDR': -minor })
+  expect((await fixture.resolve(id, 'refund')).ok).toHaveProperty('done')
+  expect(await fixture.orderedRefunds(id)).toMatchObject([{ minor, isSecond: true }])
+}
+
+describe('the second charge of a top-up is left to an operator', () => {
+  // guard: a second payment is left to an operator wherever the first one ends
+  test('if the first, late and without a rate, is refunded in the dashboard', async () => {
+    const { id, first } = await lateTwice()
+    await fixture.control(`payments/${first}/refund`)
+    await fixture.becomes(id, { refundedMinor: minor })
+    fixture.present.set('USD/IDR', '16250')
+    await isLeftToOperator(id)
+  })
+
+  test('if all of the first, late and without a rate, covers an earlier loss once there is a rate', async () => {
+    const { id } = await lateTwice(await owing())
+    fixture.present.set('USD/IDR', '16250')
+    await fixture.recheck(700_000)
+    await fixture.becomes(id, { onchainMicro: 0n, recoveredMicro: 3_076_923n })
+    await isLeftToOperator(id)
+  })
+
+  test('if an operator credits the first, and all of it covers an earlier loss', async () => {
+    const id = await open(await owing())
+    await pay(id, { amount: Number(minor - 1n) })
+    await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+    await pay(id)
+    await fixture.becomes(id, { state: 'review', overpaidMinor: minor })
+    expect((await fixture.resolve(id, 'credit')).ok).toHaveProperty('done')
+    await fixture.becomes(id, { onchainMicro: 0n })
+    await isLeftToOperator(id)
+  })
+})
