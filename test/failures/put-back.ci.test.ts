@@ -86,8 +86,9 @@ const change: PutBack = {
     { ...promised('expired'), state: 'expired' },
     { ...promised('paid'), ...paid('paid') },
     { ...promised('other-sum'), ...paid('other-sum'), paid_minor: 1_700_000n },
+    { ...promised('rest'), ...paid('rest'), kind: 'settlement', overpaid_minor: 700n },
   ],
-  paid: ['late', 'refunded'].map((id) => ({ id, facts: paid(id) })),
+  paid: ['late', 'twice', 'refunded'].map((id) => ({ id, facts: paid(id) })),
   payouts: [
     cashout('a', 'paying'),
     cashout('b', 'returning'),
@@ -105,6 +106,15 @@ test('a restore books each item once, whatever was booked before', async () => {
     await sql`insert into payments.payments ${sql(Object.fromEntries(words))}`
   }
   await store({ ...promised('late'), state: 'expired', reason: 'awaiting_rate' })
+  // Paid twice: an operator decides about the second charge.
+  await store({
+    ...promised('twice'),
+    state: 'expired',
+    reason: 'awaiting_rate',
+    provider_payment_id: 'py-twice',
+    paid_minor: 1_641_300n,
+    overpaid_minor: 1_641_300n,
+  })
   // The service had counted the refund and never saw the credit.
   await store({
     ...promised('refunded'),
@@ -150,9 +160,14 @@ test('a restore books each item once, whatever was booked before', async () => {
   ]
   const lines = [...(await db.select().from(paymentJournal)), ...(await db.select().from(payoutJournal))]
   const said = Map.groupBy(lines, ({ item }) => item)
-  expect(rows).toHaveLength(10)
+  expect(rows).toHaveLength(12)
   for (const [id, wanted] of rows) expect([id, sorted(position(said.get(id) ?? []))]).toEqual([id, sorted(wanted)])
-  expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(7)
+  expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(9)
+  const seconds =
+    await sql`select id, object, payment_id, currency, amount_minor::text as minor from payments.anomalies`
+  expect([...seconds]).toEqual([
+    { id: 'paid_twice:ID:py-rest', object: 'py-rest', payment_id: 'rest', currency: 'IDR', minor: '700' },
+  ])
   const early = await sql`select id, state, bank_details as details from payouts.payouts
     where id in ('opening', 'accepted') order by id`
   expect([...early]).toEqual([

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import type { Address, Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
 import type { Fiat } from '#shared/money/money'
+import type { ProviderAccount } from '#shared/money/pair'
 import { inFlightStates } from '../../../services/payouts/cashout'
 
 export type RefPayment = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
@@ -21,6 +22,15 @@ export type PromisedPayment = {
   readonly topup_fees: string | null
 }
 
+/** A payment of the rows without an effect on the chain. Its charge is known unless it was paid since the backup. */
+export type UncreditedPayment = PromisedPayment & {
+  readonly account: ProviderAccount
+  readonly kind: RefPayment['kind']
+  readonly state: string
+  readonly provider_payment_id: string | null
+  readonly paid_minor: bigint | null
+}
+
 export type KnownGiveback = {
   name: string
   wallet: string
@@ -32,7 +42,7 @@ export type KnownGiveback = {
 export type KnownRows = {
   payments: Set<string>
   /** Recent payments without an effect on the chain, with their promises. */
-  uncredited: Map<string, PromisedPayment>
+  uncredited: Map<string, UncreditedPayment>
   refs: Map<Hex, RefPayment>
   payouts: Set<string>
   /** Accepted cash-outs whose AUSD is not being returned. */
@@ -77,7 +87,8 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
     const payments = await tx<{ id: string; ref_sequence: number; wallet: string; kind: RefPayment['kind'] }[]>`
       select id, ref_sequence, wallet, kind from payments.payments`
     const uncredited = await tx<PromisedRow[]>`
-      select id, currency, fiat_minor, ausd_micro, rate_minor_per_usd, topup_fees from payments.payments
+      select id, currency, fiat_minor, ausd_micro, rate_minor_per_usd, topup_fees, account, kind, state,
+        provider_payment_id, paid_minor from payments.payments
       where state = any(${[...uncreditedStates]}) and ref_sequence = 0 and credited_at is null
         and created_at > now() - interval '30 days'`
     const payouts = await tx<
@@ -116,7 +127,7 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
       select rate_minor_per_usd as rate from payouts.payouts order by created_at desc limit 1`
     return {
       payments: new Set(payments.map(({ id }) => id)),
-      uncredited: new Map(uncredited.map((row) => [row.id, promisedBy(row)])),
+      uncredited: new Map(uncredited.map((row) => [row.id, uncreditedFrom(row)])),
       refs: new Map(
         payments.flatMap(({ id, ref_sequence: sequence, wallet, kind }) => namesOf(id, sequence, wallet, kind)),
       ),
@@ -139,16 +150,18 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
   })
 
 type PromisedRow = {
-  [name in keyof PromisedPayment]: PromisedPayment[name] extends bigint ? string : PromisedPayment[name]
+  [name in keyof UncreditedPayment]: bigint extends UncreditedPayment[name]
+    ? string | Exclude<UncreditedPayment[name], bigint>
+    : UncreditedPayment[name]
 } & {
   id: string
 }
-const promisedBy = (row: PromisedRow): PromisedPayment => ({
-  currency: row.currency,
+const uncreditedFrom = ({ id: _, ...row }: PromisedRow): UncreditedPayment => ({
+  ...row,
   fiat_minor: BigInt(row.fiat_minor),
   ausd_micro: BigInt(row.ausd_micro),
   rate_minor_per_usd: BigInt(row.rate_minor_per_usd),
-  topup_fees: row.topup_fees,
+  paid_minor: row.paid_minor === null ? null : BigInt(row.paid_minor),
 })
 
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)

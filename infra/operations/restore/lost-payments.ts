@@ -12,6 +12,7 @@ import {
   type LostPayment,
   minorOf,
   type PaidFacts,
+  type PaidRest,
   type World,
   wordOf,
 } from './world'
@@ -34,6 +35,14 @@ export async function findPayments(world: World): Promise<FoundPayments> {
     seen.add(row.id)
     add(found, row, 'the checkout in --checkout')
   }
+  for (const [id, known] of world.known.uncredited) {
+    const { account, state, provider_payment_id: productId, paid_minor: amountMinor } = known
+    if (productId === null) continue
+    // guard: a restore keeps the charge of a payment whose charge is known
+    seen.add(id)
+    // The order of a paid one is repeated, and the relayer recognises it.
+    if (state !== 'paid') await findPaid(world, found, id, { account, productId, amountMinor })
+  }
   for (const money of world.listed) {
     const id = money.type === 'payment' && money.status === 'succeeded' && paymentIdOf(money.reference)
     if (!id || seen.has(id)) continue
@@ -44,6 +53,8 @@ export async function findPayments(world: World): Promise<FoundPayments> {
   return found
 }
 
+type Charged = Pick<ListedMoney, 'account' | 'productId' | 'amountMinor'>
+
 function add(found: FoundPayments, row: LostPayment, from: string): void {
   found.rows.push(row)
   const worth = `${row.fiat_minor} ${row.currency} for ${row.ausd_micro} micro-AUSD`
@@ -51,12 +62,12 @@ function add(found: FoundPayments, row: LostPayment, from: string): void {
 }
 
 /** Decides on one paid payment, whose row may be older than its effect on the chain. */
-async function findPaid(world: World, found: FoundPayments, id: string, money: ListedMoney) {
+async function findPaid(world: World, found: FoundPayments, id: string, money: Charged) {
   const promise = world.known.uncredited.get(id)
   const effect = promise && effectOf(world, id)
   const facts = effect && (await factsOf(world, money, effect))
   if (!promise || !effect || !facts) return
-  const charged = chargedFee(promise, effect.micro)
+  const charged = { ...chargedFee(promise, effect.micro), ...restOf(promise, effect.micro, facts) }
   found.paid.push({ id, facts: { ...facts, ...charged } })
   found.lines.push(`payment ${id}: row is older than its effect on the chain`)
   recordWorth(found, id, charged.ausd_micro ?? promise.ausd_micro, effect.micro)
@@ -69,7 +80,8 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
   const effect = done ?? (promise ? undefined : orderOf(world, id))
   const facts = effect && (await factsOf(world, money, effect))
   const charged = promise && done ? chargedFee(promise, done.micro) : {}
-  if (promise) add(found, { ...promise, ...charged, ...(facts ?? {}) }, 'its checkout')
+  const rest = promise && done && facts ? restOf(promise, done.micro, facts) : {}
+  if (promise) add(found, { ...promise, ...charged, ...(facts ?? {}), ...rest }, 'its checkout')
   else if (effect && facts) add(found, fromEffect(id, money, effect, facts), 'chain or orders')
   else {
     const sum = `${money.amountMinor} ${money.currency} (smallest unit), ${money.productId}`
@@ -93,6 +105,16 @@ function chargedFee(promise: PromisedPayment, micro: bigint): Partial<ChargedFee
     .map(({ channel }) => topupFeeFloor(fiat_minor, channel, fees))
     .find((feeMinor) => toAusdFloor(money(fiat_minor - feeMinor, currency), { minorPerUsd, currency }).minor === micro)
   return fee_minor === undefined ? {} : { fee_minor, ausd_micro: micro, promised_micro: ausd_micro }
+}
+
+/** Returns the columns of a settlement that repaid what it promised, and was paid with more. Empty for any other payment. */
+function restOf(
+  { kind, fiat_minor, ausd_micro }: Pick<PromisedPayment, 'fiat_minor' | 'ausd_micro'> & Pick<LostPayment, 'kind'>,
+  micro: bigint,
+  { paid_minor }: Pick<PaidFacts, 'paid_minor'>,
+): Partial<PaidRest> {
+  if (kind !== 'settlement' || ausd_micro !== micro || paid_minor <= fiat_minor) return {}
+  return { paid_minor: fiat_minor, overpaid_minor: paid_minor - fiat_minor }
 }
 
 /**
@@ -159,7 +181,7 @@ function orderOf({ bus }: World, id: string): Effect | undefined {
 /** Returns the facts of a paid row. The service sends its order again, and the relayer recognises it. */
 async function factsOf(
   { provider }: World,
-  { account, productId, amountMinor }: ListedMoney,
+  { account, productId, amountMinor }: Charged,
   { micro, held }: Effect,
 ): Promise<PaidFacts | undefined> {
   const charge = productId ? await provider.payment(account, productId) : undefined

@@ -61,6 +61,11 @@ const promiseOf = (ausd_micro: bigint, topup_fees: string | null = null) => ({
   rate_minor_per_usd: 16_250n,
   ausd_micro,
   topup_fees,
+  account: 'ID' as const,
+  kind: 'topup' as const,
+  state: 'expired',
+  provider_payment_id: null as string | null,
+  paid_minor: null as bigint | null,
 })
 
 const worldOf = (
@@ -110,7 +115,7 @@ const worldOf = (
   provider: {
     list: async () => [],
     checkout: async () => given.session,
-    payment: async () => ({ payment_id: 'py-1', channel_code: 'QRIS', created: at.toISOString() }),
+    payment: async (_, payment_id) => ({ payment_id, channel_code: 'QRIS', created: at.toISOString() }),
     payoutsOf: async () => given.payouts ?? [],
   },
   lanes: given.lanes ?? [],
@@ -224,6 +229,38 @@ describe('a payment whose row is older than its effect on chain', () => {
       expect(found.undecided).toHaveLength(asked)
     },
   )
+})
+
+describe('a payment whose charge is known and whose row is older than its effect on chain', () => {
+  const second = { ...paid[0]!, transactionId: 'txn-2', productId: 'py-2' }
+  const known = { account: 'ID' as const, state: 'expired', provider_payment_id: 'py-1', paid_minor: 50_000n }
+  const world = (listed: World['listed'], promise = { ...promiseOf(3_000_000n), ...known }) => {
+    const of = worldOf({ listed, lanes: laneWith(credit) })
+    return { ...of, known: { ...of.known, payments: new Set([id]), uncredited: new Map([[id, promise]]) } }
+  }
+  // guard: a restore keeps the charge of a payment whose charge is known
+  test.each([
+    ['keeps its charge, also if a second one is listed before it', [second, paid[0]!]],
+    ['keeps its charge, also if only a second one is listed', [second]],
+    ['is found although its charge is not listed any more', []],
+  ] as [string, World['listed']][])('%s', async (_, listed) => {
+    const found = await findPayments(world(listed))
+    expect(found.paid).toMatchObject([{ id, facts: { provider_payment_id: 'py-1', paid_minor: 50_000n } }])
+    expect([found.rows, found.undecided]).toEqual([[], []])
+  })
+
+  test('stays unchanged while its order is repeated anyway', async () => {
+    const ordered = { ...promiseOf(3_000_000n), ...known, state: 'paid' }
+    expect((await findPayments(world(paid, ordered))).paid).toEqual([])
+  })
+})
+
+test('of a settlement that was paid with too much, the rest is restored beside the part that repaid the debt', async () => {
+  const repay = { does: 'repay', ref: refOf(id), wallet, ausdMicro: 3_076_923n, held: false, paidAt: 0n }
+  const given = { session: session({ ...words, kind: 'settlement' }), bus: { checkouts }, lanes: laneWith(repay) }
+  const found = await findPayments(worldOf({ ...given, listed: [{ ...paid[0]!, amountMinor: 50_700n }] }))
+  expect(found.rows).toMatchObject([{ fiat_minor: 50_000n, paid_minor: 50_000n, overpaid_minor: 700n }])
+  expect(found.undecided).toEqual([])
 })
 
 describe('a cash-out without a row, or with one from before it was accepted,', () => {

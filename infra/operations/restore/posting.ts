@@ -21,6 +21,9 @@ type PaymentRow = {
   paid_minor: string | null
   /** Refunded amount. A present row may already include refunds. */
   refunded_minor: string
+  /** Money beyond the promise, and its refunds: of a second charge, or the rest of an overpaid settlement. */
+  overpaid_minor: string
+  overpaid_refunded_minor: string
   provider_payment_id: string | null
 }
 export const paymentColumns = [
@@ -34,6 +37,8 @@ export const paymentColumns = [
   'spread_bps',
   'paid_minor',
   'refunded_minor',
+  'overpaid_minor',
+  'overpaid_refunded_minor',
   'provider_payment_id',
 ]
 
@@ -46,7 +51,8 @@ export async function postPayments(tx: TransactionSql, rows: readonly PaymentRow
     if (row.state !== 'paid') continue
     const { account, currency, spread_bps } = row
     const [fiatMinor, refundedMinor] = [BigInt(row.fiat_minor), BigInt(row.refunded_minor)]
-    const leftMinor = BigInt(row.paid_minor ?? row.fiat_minor) - refundedMinor
+    const beyondMinor = BigInt(row.overpaid_minor) - BigInt(row.overpaid_refunded_minor)
+    const leftMinor = BigInt(row.paid_minor ?? row.fiat_minor) - refundedMinor + beyondMinor
     const exchangedMinor = refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
     const worthMicro = (BigInt(row.ausd_micro) * exchangedMinor) / fiatMinor
     const earnedMinor = (BigInt(row.fee_minor) * exchangedMinor) / fiatMinor

@@ -36,8 +36,12 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
     if (leased.length > 0 && what.transactions.length > 0)
       throw new Error('chain-relayer was started during the restore; nothing was changed')
-    for (const row of what.payments) await postPayments(tx, await insertPayment(tx, row))
-    for (const { id, facts } of what.paid) await postPayments(tx, await updatePaid(tx, id, facts))
+    for (const { overpaid_minor: rest, ...row } of what.payments)
+      await postPayments(tx, await withRest(tx, await insertPayment(tx, row), rest))
+    for (const { id, facts } of what.paid) {
+      const { overpaid_minor: rest, ...others } = facts
+      await postPayments(tx, await withRest(tx, await updatePaid(tx, id, others), rest))
+    }
     for (const row of what.payouts) await postPayouts(tx, await insertPayout(tx, row))
     for (const id of what.returns) await postPayouts(tx, await letReturn(tx, id))
     for (const order of what.dropped) await dropReturn(tx, order)
@@ -76,6 +80,34 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
   }
   return tx<RestoredPayments>`update payments.payments set ${tx(values)}, updated_at = now()
     where id = ${id} and state = any(${[...uncreditedStates]}) and credited_at is null
+    returning ${tx(paymentColumns)}`
+}
+
+/**
+ * Records the rest of an overpaid settlement once, as its service does, so that an operator can return it. Returns the rows as
+ * they are then.
+ */
+async function withRest(
+  tx: TransactionSql,
+  rows: RestoredPayments,
+  rest: bigint | undefined,
+): Promise<RestoredPayments> {
+  const [row] = rows
+  if (!row || rest === undefined) return rows
+  const { id, account, currency, provider_payment_id: object } = row
+  const amount = rest.toString()
+  const anomaly = {
+    id: `paid_twice:${account}:${object}`,
+    kind: 'paid_twice',
+    account,
+    object,
+    payment_id: id,
+    currency,
+  }
+  const made =
+    await tx`insert into payments.anomalies ${tx({ ...anomaly, amount_minor: amount })} on conflict do nothing`
+  if (made.count === 0) return rows
+  return tx<RestoredPayments>`update payments.payments set overpaid_minor = overpaid_minor + ${amount} where id = ${id}
     returning ${tx(paymentColumns)}`
 }
 

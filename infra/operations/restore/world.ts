@@ -6,10 +6,12 @@ import type { KnownRows } from './known'
 import type { LaneTransaction } from './lane'
 import type { ListedMoney, Provider } from './provider'
 
-export type LostPayment = Record<string, string | bigint | boolean | Date | null> & {
+export type LostPayment = Record<string, string | bigint | boolean | Date | null | undefined> & {
   id: string
   kind: 'topup' | 'settlement'
   wallet: string
+  /** Of a settlement that was paid with too much, the rest. */
+  overpaid_minor?: bigint
 }
 /** Columns of a `paid` row, from provider and chain. */
 export type PaidFacts = {
@@ -21,9 +23,12 @@ export type PaidFacts = {
   payment_request_id: string | null
   channel: string
   paid_at: Date
-} & Partial<ChargedFee>
+} & Partial<ChargedFee> &
+  Partial<PaidRest>
 /** Columns of a top-up that paid a fee. */
 export type ChargedFee = { fee_minor: bigint; ausd_micro: bigint; promised_micro: bigint }
+/** Columns of a settlement that was paid with too much: the part that counts, and the rest, about which an operator decides. */
+export type PaidRest = { paid_minor: bigint; overpaid_minor: bigint }
 export type LostPayout = {
   id: string
   state: 'paying' | 'returning' | 'failed'
