@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { booksOf } from '../ledger/test-support'
 import { newWallet, openFixture } from '../test-support'
 
@@ -84,4 +84,57 @@ test('an unneeded repayment is owed back in the books, and no receivable is left
   expect(await booked()).toEqual(owed)
   await fixture.giveBack(id, '3076923')
   expect(await booked()).toEqual({ receivable: 0n, owed: 0n, given: -3_076_923n })
+})
+
+describe('an unneeded repayment of a wallet that owes for another payment', () => {
+  const { readBooks } = booksOf(fixture)
+  /** Disputes a payment, which is lost at once. */
+  const lost = async (id: string) => {
+    const { id: dispute } = await fixture.control(`payments/${id}/chargeback`)
+    const turns = async (status: string, refundedMinor: bigint) => {
+      await fixture.control(`chargebacks/${dispute}`, { status })
+      await fixture.list()
+      await fixture.becomes(id, { refundedMinor })
+    }
+    await turns('SUCCESS', 50_000n)
+    return { id, turns }
+  }
+  const sharesOf = async (id: string) => {
+    const loss = (await fixture.reversals()).find(({ paymentId }) => paymentId === id)!
+    return [loss.lostMicro, loss.madeGoodMicro]
+  }
+  const isSquare = async (wallet: `0x${string}`, undone: string, ids: readonly string[]) => {
+    expect(await isFrozen(wallet)).toBe(false)
+    expect((await fixture.giveBack(undone, '3076923')).ok!.refused).toContain('was repaid needlessly')
+    const books = await Promise.all([...ids, ...ids.map((id) => `${id}/reversal`)].map(readBooks))
+    const sumOf = (name: string) => books.reduce((sum, one) => sum + (one[`${name} AUSD`] ?? 0n), 0n)
+    expect([sumOf('clawback'), sumOf('owed_back')]).toEqual([0n, 0n])
+  }
+
+  // guard: what a wallet repaid needlessly covers its other losses before it is owed back
+  test('covers that loss, so that nothing is given back to a wallet that owes', async () => {
+    const wallet = newWallet()
+    const ids = [await paid(wallet), await paid(wallet)] as const
+    const [first, second] = [await lost(ids[0]), await lost(ids[1])]
+    const repaying = await paid(wallet)
+    expect(await sharesOf(first.id)).toEqual([3_076_923n, 3_076_923n])
+    expect(await isFrozen(wallet)).toBe(true)
+    await first.turns('REVERSED', 0n)
+    expect([await sharesOf(first.id), await sharesOf(second.id)]).toEqual([
+      [0n, 0n],
+      [3_076_923n, 3_076_923n],
+    ])
+    await isSquare(wallet, first.id, [first.id, second.id, repaying])
+    await first.turns('SUCCESS', 50_000n)
+    expect(await isFrozen(wallet)).toBe(true)
+  })
+
+  test('covers a loss that comes later, until an operator gave it back', async () => {
+    const { id, repaying, wallet, turns } = await repaidNeedlessly()
+    const later = await lost(await paid(wallet))
+    await isSquare(wallet, id, [id, later.id, repaying])
+    await later.turns('REVERSED', 0n)
+    await turns('SUCCESS', 50_000n)
+    await isSquare(wallet, later.id, [id, later.id, repaying])
+  })
 })

@@ -199,6 +199,15 @@ export const findMissing = (tx: Db, wallet: `0x${string}`) =>
     .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .orderBy(asc(reversals.createdAt), asc(reversals.paymentId))
 
+/** Finds the losses of a wallet that it repaid beyond their present amount, oldest first. */
+export const findNeedless = (tx: Db, wallet: `0x${string}`) =>
+  tx
+    .select()
+    .from(reversals)
+    .where(and(eq(reversals.wallet, wallet), gt(reversals.madeGoodMicro, reversals.lostMicro)))
+    .orderBy(asc(reversals.createdAt), asc(reversals.paymentId))
+
+/** Adds to what was repaid of a loss (10⁻⁶ AUSD); a negative amount is taken from it. */
 export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
   tx
     .update(reversals)

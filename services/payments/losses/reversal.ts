@@ -17,6 +17,7 @@ import {
   clearMissing,
   findDueWallets,
   findMissing,
+  findNeedless,
   findReversal,
   findWallet,
   hasLostHold,
@@ -41,6 +42,8 @@ export async function recordReversal(tx: Tx, context: Context, payment: PaymentR
   const before = await findReversal(tx, paymentId)
   if (before && before.lostMicro >= lost) return
   await bookReversal(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
+  // guard: what a wallet repaid needlessly covers its other losses before it is owed back
+  await coverByNeedless(tx, context, wallet)
   const fields = { paymentId, wallet, lostMicro: String(lost) }
   context.log.alarm(fields, 'payment reversed after hold, wallet frozen')
   await followFreeze(tx, context, wallet)
@@ -52,9 +55,10 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
   const before = await findReversal(tx, paymentId)
   const lost = lostMicro(payment)
   if (!before || before.lostMicro <= lost) return
-  const after = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
-  await bookReversal(tx, after)
-  const needlessMicro = needlesslyRepaid(after)
+  await bookReversal(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
+  // guard: what a wallet repaid needlessly covers its other losses before it is owed back
+  await coverByNeedless(tx, context, wallet)
+  const needlessMicro = needlesslyRepaid((await findReversal(tx, paymentId))!)
   if (needlessMicro > 0n) {
     await recordAnomaly(tx, { kind: 'repaid_needlessly', account, object: paymentId, paymentId })
     context.log.alarm(
@@ -63,6 +67,33 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
     )
   }
   await followFreeze(tx, context, wallet)
+}
+
+/**
+ * Covers the losses of a wallet with what it repaid needlessly of others, oldest first: it is owed back only what it does not
+ * owe itself. The caller holds the wallet lock.
+ */
+async function coverByNeedless(tx: Tx, { log }: Context, wallet: PaymentRow['wallet']): Promise<void> {
+  const missing = await findMissing(tx, wallet)
+  if (missing.length === 0) return
+  const open = new Map(
+    missing.map(({ paymentId, lostMicro: lost, madeGoodMicro }) => [paymentId, lost - madeGoodMicro]),
+  )
+  for (const needless of await findNeedless(tx, wallet)) {
+    let left = needlesslyRepaid(needless)
+    for (const [paymentId, openMicro] of open) {
+      const taken = least(openMicro, left)
+      if (taken === 0n) continue
+      await addMadeGood(tx, paymentId, taken)
+      open.set(paymentId, openMicro - taken)
+      left -= taken
+      const fields = { paymentId, wallet, from: needless.paymentId, takenMicro: String(taken) }
+      log.info(fields, 'needless repayment covered another reversal')
+    }
+    const takenMicro = needlesslyRepaid(needless) - left
+    await addMadeGood(tx, needless.paymentId, -takenMicro)
+    await bookReversal(tx, { ...needless, madeGoodMicro: needless.madeGoodMicro - takenMicro })
+  }
 }
 
 /**

@@ -184,6 +184,7 @@ const makers: readonly Maker[] = [
   }),
   (choices) => ({ name: 'findReversal', given: [pick(choices, ids)] }),
   (choices) => ({ name: 'findMissing', given: [pick(choices, wallets)] }),
+  (choices) => ({ name: 'findNeedless', given: [pick(choices, wallets)] }),
   (choices) => ({ name: 'addMadeGood', given: [pick(choices, ids), BigInt(oneOf(choices, 2))] }),
   (choices) => ({ name: 'clearMissing', given: [pick(choices, wallets)] }),
   (choices) => ({ name: 'reclaimMissing', given: [[pick(choices, ids)]] }),

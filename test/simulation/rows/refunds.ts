@@ -143,6 +143,12 @@ export const findMissing = async (db: Db, wallet: string): Promise<Reversal[]> =
     .filter(isMissing)
     .sort((left, right) => left.createdAt.getTime() - right.createdAt.getTime())
 
+export const findNeedless = async (db: Db, wallet: string): Promise<Reversal[]> =>
+  rowsOf(db)
+    .reversals.by('wallet', wallet)
+    .filter(({ madeGoodMicro, lostMicro }) => madeGoodMicro > lostMicro)
+    .sort((left, right) => left.createdAt.getTime() - right.createdAt.getTime())
+
 export const addMadeGood: StandIn<Refunds['addMadeGood']> = async (tx, paymentId, micro) => {
   const { reversals } = rowsOf(tx)
   const known = reversals.get(paymentId)
