@@ -143,6 +143,14 @@ describe('the decision on a payout status', () => {
         expect(receivePayoutStatus(facts(state), evidence(word, { amountMinor }))).toEqual(step as never)
     },
   )
+
+  test('for another amount ends nothing if it is of a payout that is not known, which may be a stranger', () => {
+    for (const providerPayoutId of [null, 'disb-2']) {
+      const known = { ...facts('paying'), providerPayoutId, lastStatus: null }
+      const step = receivePayoutStatus(known, evidence('FAILED', { amountMinor: 81_251n }))
+      expect(step).toEqual({ odd: 'payout_differs' })
+    }
+  })
 })
 
 describe('the refusal of an order is believed', () => {

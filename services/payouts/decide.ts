@@ -110,10 +110,11 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
   // guard: a second payout of a cash-out is no success
   if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }
   const differs = evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR'
-  // One that has failed has moved no money, whatever its amount was. Of a payout that was paid, such an answer proves nothing.
-  const matters = cashout.state === 'paid' || !hasFailed(evidence)
+  // The payout that we know has moved no money once it has failed, whatever its amount was. Any other may be a stranger's, and
+  // of one that was paid such an answer proves nothing.
+  const isEnd = hasFailed(evidence) && cashout.providerPayoutId === evidence.payoutId && cashout.state !== 'paid'
   // guard: a payout with another amount is no success
-  if (differs && matters) return { odd: 'payout_differs' }
+  if (differs && !isEnd) return { odd: 'payout_differs' }
   switch (cashout.state) {
     case 'opening':
     case 'expired':
