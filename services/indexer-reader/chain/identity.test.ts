@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
+import { openRpcFilter } from '#test/support/engines/rpc-filter'
 import { openTestChain, openTestEndpoints, type TestChain, testLog } from '../test-support'
 import { awaitChain } from './identity'
 
@@ -39,6 +40,16 @@ describe('the reader starts', () => {
     const urls = ['http://127.0.0.1:1', chain.rpcUrl]
     expect(await start(chain.deployment.creditLine, urls)).toMatchObject({ began: true })
   })
+
+  test.each([
+    ['serves another chain', 'eth_chainId', '0x1'],
+    ['has no state of the contract', 'eth_getCode', '0x'],
+    ['answers calls with nothing', 'eth_call', '0x'],
+  ])('although another endpoint %s', async (_what, method, result) => {
+    await using other = openRpcFilter(chain.rpcUrl, (call, right) => (call.method === method ? result : right))
+    const began = await start(chain.deployment.creditLine, [other.url, chain.rpcUrl])
+    expect(began).toMatchObject({ began: true, ended: false, said: [] })
+  })
 })
 
 /** Returns runtime code that answers every call with this one word. */
@@ -59,5 +70,11 @@ describe('the reader ends with a reason at a contract', () => {
       ended: true,
       said: [expect.stringMatching(words)],
     })
+  })
+
+  test('if every endpoint is of another chain', async () => {
+    await using other = openRpcFilter(chain.rpcUrl, ({ method }, right) => (method === 'eth_chainId' ? '0x1' : right))
+    const ended = await start(chain.deployment.creditLine, [other.url, other.url])
+    expect(ended).toEqual({ began: false, ended: true, said: [expect.stringMatching(/chain id 1, not 10143/)] })
   })
 })

@@ -46,8 +46,8 @@ const retryMs = 1_000
 const sayEveryMs = 60_000
 
 /**
- * Waits until an endpoint responds. Returns false if the service is stopping or an endpoint does not match the
- * configuration.
+ * Waits until an endpoint responds that matches the configuration. Returns false if the service is stopping or no endpoint
+ * matches.
  */
 export async function awaitChain(
   endpoints: RpcEndpoints,
@@ -59,15 +59,16 @@ export async function awaitChain(
     const answers = await Promise.allSettled(
       endpoints.all.map((endpoint) => whyUnreadable(openRpc(endpoints, endpoint), identity)),
     )
-    const reason = answers.find((one) => one.status === 'fulfilled' && one.value !== undefined)
-    if (reason?.status === 'fulfilled') {
-      log.fatal({ reason: reason.value }, 'chain does not match the configuration')
+    const known = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    // Others that do not match are not used, and raise an alert.
+    if (known.includes(undefined)) return true
+    if (known.length === answers.length) {
+      log.fatal({ reason: known[0] }, 'chain does not match the configuration')
       fatal()
       return false
     }
-    const away = answers.filter((one) => one.status === 'rejected')
-    if (away.length < answers.length) return true
-    throttled.warn('chain', { reason: away[0]?.reason.message }, 'chain not responding, will retry')
+    const reasons = answers.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message))
+    throttled.warn('chain', { reason: reasons.join('; ') }, 'chain not responding, will retry')
     await pause(retryMs, signal)
   }
   return false
