@@ -9,7 +9,7 @@ import { orderOf, type Task } from './operations/operation'
 import { operations } from './operations/operation.table'
 import { relayOnce } from './relay-loop'
 import { deadLetters, outbox } from './schema.store'
-import { type Intercept, linesOf, listening, newRefId, openFixture, until } from './test-support'
+import { type Intercept, linesOf, listening, newRefId, newWallet, openFixture, until } from './test-support'
 import { assignWaiting } from './transactions/assign'
 
 const fixture = await openFixture()
@@ -86,6 +86,39 @@ describe('a transaction that no endpoint accepts', () => {
     expect(new Set(linesOf(context))).toEqual(new Set([alarm.msg]))
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  /** Refuses the first sends that `isRefused` selects, with words that a node uses for bytes it will never take. */
+  const refuseFirst = (most: number, isRefused: (raw: Hex) => boolean) => {
+    const refused: Hex[] = []
+    fixture.endpoint.intercept = (method, _, [raw]) => {
+      if (method !== 'eth_sendRawTransaction' || refused.length >= most || !isRefused(raw as Hex)) return undefined
+      refused.push(raw as Hex)
+      const error = { code: -32603, message: 'failed to get chain id from upstream' }
+      return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, error }))
+    }
+    return refused
+  }
+
+  test('is sent again if nothing can replace it: a drip', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    await chain.setBalance({ address, value: 0n })
+    const refused = refuseFirst(1, (raw) => parseTransaction(raw).value === context.settings.dripWei)
+    const task: Task = { kind: 'drip', payload: { wallet: address.toLowerCase() as Hex } }
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(refused).toHaveLength(1)
+    expect(await chain.getBalance({ address })).toBe(context.settings.dripWei)
+  })
+
+  test('is sent again if nothing can replace it: a noop', async () => {
+    const context = await fixture.begin()
+    const refused = refuseFirst(2, () => true)
+    const task = credit()
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(refused.map((raw) => parseTransaction(raw).gas === 21_000n)).toEqual([false, true])
   })
 })
 

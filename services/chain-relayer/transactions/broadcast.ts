@@ -33,7 +33,7 @@ export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promi
   Promise.all(held.map((lane) => broadcastLane(context, lane)))
 
 async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
-  const all = held.open.filter(({ attempts }) => isDue(context, attempts.at(-1)!))
+  const all = held.open.filter((open) => isDue(context, open))
   const due = all.slice(0, sendsMax)
   if (due.length < all.length) context.wake()
   for (let from = 0; from < due.length; from += sendAtOnce) {
@@ -73,15 +73,22 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
 }
 
 /**
- * Returns true if an attempt should be sent. Attempts that this process has not sent are due, because resending is
- * harmless.
+ * Returns true if the newest attempt should be sent. Attempts that this process has not sent are due, because resending is
+ * harmless. A refused one is sent again only if nothing can replace it, because the words of a refusal may have meant
+ * something else that passes.
  */
-function isDue({ clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>, attempt: Attempt): boolean {
+function isDue(
+  { clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>,
+  { attempts, valueWei }: Pick<OpenTransaction, 'attempts' | 'valueWei'>,
+): boolean {
+  const attempt = attempts.at(-1)!
   if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
   const { next } = afterSend[verdictOnSend(attempt.lastError)]
-  if (next === 'give_way') return false
-  const silentMs = ageMs(attempt.broadcastAt, clock())
-  return silentMs >= (next === 'await' ? settings.rebroadcastAfterMs : soonMs)
+  // Only a drip sends coin, and nothing guards it against a second execution.
+  const isReplaced = attempt.purpose !== 'noop' && valueWei === 0n
+  if (next === 'give_way' && isReplaced) return false
+  const isPatient = next === 'await' || next === 'give_way'
+  return ageMs(attempt.broadcastAt, clock()) >= (isPatient ? settings.rebroadcastAfterMs : soonMs)
 }
 
 export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
