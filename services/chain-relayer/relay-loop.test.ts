@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { and, eq } from 'drizzle-orm'
+import { and, eq, gt } from 'drizzle-orm'
 import { type Hex, hexToBigInt, isHex, parseTransaction } from 'viem'
 import { idFor } from '#shared/ids'
 import { actors } from '#test/support/contracts'
@@ -443,6 +443,32 @@ describe("a foreign user of a lane's key", () => {
     const done = await fixture.finish(later, task)
     expect(done).toMatchObject({ state: 'settled', nonce: count + 1 })
     expect((await sharesOf(ana)) - before).toBeGreaterThan(0n)
+  })
+
+  test('is not the relayer, whose own replacement was mined and whose row of it was lost in a failover', async () => {
+    const first = await fixture.begin()
+    const raws = new Set<Hex>()
+    fixture.endpoint.intercept = (method, _, [raw]) => {
+      if (method !== 'eth_sendRawTransaction') return undefined
+      raws.add(raw as Hex)
+      return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+    }
+    const { address } = await newWallet(fixture, 0n)
+    await chain.setBalance({ address, value: 0n })
+    const task: Task = { kind: 'drip', payload: { wallet: address.toLowerCase() as Hex } }
+    await fixture.command(task)
+    await until(async () => {
+      await relayOnce(first)
+      return raws.size > 1
+    }, 'a replacement')
+    const hash = await chain.sendRawTransaction({ serializedTransaction: [...raws].at(-1)! })
+    await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    await database.run((db) => db.delete(attempts).where(gt(attempts.attempt, 1)))
+    const next = listening(await fixture.begin())
+    const done = await fixture.finish({ ...next, clock: () => Date.now() + 61_000 }, task)
+    expect(done).toMatchObject({ state: 'settled', txHash: hash })
+    expect(await chain.getBalance({ address })).toBe(next.settings.dripWei)
+    expect(linesOf(next)).toEqual([])
   })
 })
 

@@ -22,18 +22,28 @@ async function priceOf({ reader }: Node, { blockNumber }: ChainReceipt, bid: Bid
   return askedWei < bid.maxFeeWei ? askedWei : bid.maxFeeWei
 }
 
-/** Returns the cost of a final transaction, or undefined while the endpoint lacks the receipt. */
+/** A transaction by the key of a lane: its content, and what it cost. */
+export type Spent = {
+  readonly to: Hex | null
+  readonly data: Hex
+  readonly sentWei: bigint
+  readonly bid: Bid
+  readonly cost: { readonly paidWei: bigint; readonly valueWei: bigint }
+}
+
+/** Reads a final transaction. Returns undefined while the endpoint lacks its receipt. */
 export async function costOf(
   node: Node,
   lane: Hex,
   { txHash: hash, blockHash }: PlaceOnChain,
-): Promise<{ paidWei: bigint; valueWei: bigint } | undefined> {
+): Promise<Spent | undefined> {
   const receipt = await node.receiptOf(hash, async (found) => found.blockHash === blockHash)
   if (receipt?.blockHash !== blockHash) return undefined
-  const { gas, value, to, gasPrice, ...fees } = await node.reader.getTransaction({ hash })
+  const { gas, value, to, input: data, gasPrice, ...fees } = await node.reader.getTransaction({ hash })
   const maxFeeWei = fees.maxFeePerGas ?? gasPrice ?? 0n
   const priorityWei = fees.maxPriorityFeePerGas ?? maxFeeWei
-  const paidWei = await paidFor(node, receipt, { gas, maxFeeWei, priorityWei })
+  const bid = { gas, maxFeeWei, priorityWei }
+  const paidWei = await paidFor(node, receipt, bid)
   const isGone = receipt.status === 'success' && to?.toLowerCase() !== lane
-  return { paidWei, valueWei: isGone ? value : 0n }
+  return { to, data, sentWei: value, bid, cost: { paidWei, valueWei: isGone ? value : 0n } }
 }

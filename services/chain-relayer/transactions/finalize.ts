@@ -13,6 +13,7 @@ import { takeSnapshot } from '../chain/chain-snapshot'
 import type { ChainReceipt, Head } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
 import type { Context } from '../context'
+import type { CallToSign } from '../keys/keys'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
 import {
   type Attempt,
@@ -28,9 +29,9 @@ import { isHopeless, isUpToWallet } from '../operations/operation'
 import { findOperations, moveOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { fail, settleAll } from '../operations/order'
-import { costOf, paidFor } from './cost'
+import { costOf, paidFor, type Spent } from './cost'
 import { chargeGas } from './funding'
-import { doneIn, repaidIn, runsForeignCode } from './transaction'
+import { doneIn, noopCall, repaidIn, runsForeignCode } from './transaction'
 
 const concludeAtOnce = 8
 /** Age in ms from which a used nonce without a receipt raises an alert. */
@@ -135,11 +136,38 @@ async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
     context.logThrottled.alarm(key, fields, 'nonce used but no receipt found')
     return false
   }
-  const { place, cost } = use
+  const { place, spent } = use
+  const lost = lostAttempt(transaction, place, spent)
+  if (lost) return concludeLost(context, mined, lost)
+  const { cost } = spent
   const isForeign = (tx: Tx) => isUsedByAnother(tx, context, mined, place)
   const concluded = { outcome: 'foreign', ...cost } as const
   if (!(await close(context, transaction, { concluded, place, isProven: isForeign }))) return false
   context.log.alarm({ ...fields, txHash: place.txHash }, 'lane key used by another sender')
+  return true
+}
+
+/**
+ * Returns the attempt of ours that used the nonce, if its row is lost, as after a failover to a standby that lagged: only
+ * the key of the lane could sign the same content.
+ */
+function lostAttempt(
+  { lane, to, data, valueWei, attempts }: OpenTransaction,
+  { txHash: hash }: PlaceOnChain,
+  spent: Spent,
+): Attempt | undefined {
+  const isSame = (call: Pick<CallToSign, 'to' | 'data' | 'valueWei'>) =>
+    same(call.to, spent.to ?? '') && same(call.data, spent.data) && call.valueWei === spent.sentWei
+  const purpose = isSame({ to, data, valueWei }) ? 'call' : isSame(noopCall(lane)) ? 'noop' : undefined
+  return purpose && { ...attempts.at(-1)!, ...spent.bid, hash, purpose }
+}
+
+async function concludeLost(context: Context, { transaction, head }: Mined, lost: Attempt): Promise<boolean> {
+  const found = await finalReceipt(context, { ...transaction, attempts: [lost] }, head)
+  if (!found) return false
+  const { lane, nonce } = transaction
+  context.log.warn({ lane, nonce, txHash: lost.hash }, 'transaction ended by an attempt whose row is lost')
+  await conclude(context, transaction, lost, found.receipt)
   return true
 }
 
@@ -167,8 +195,8 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
     const place = await findNonceUse(node, lane, nonce, head)
     if (!place || attempts.some(({ hash }) => hash === place.txHash)) return undefined
     if (!(await isFinal(context, place, head))) return undefined
-    const cost = await costOf(node, lane, place)
-    return cost && { place, cost }
+    const spent = await costOf(node, lane, place)
+    return spent && { place, spent }
   } catch (error) {
     log.warn({ err: error, lane, nonce }, 'could not look up which transaction used the nonce')
     return undefined
