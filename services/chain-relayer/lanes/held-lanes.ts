@@ -14,11 +14,16 @@ import {
   releaseLanes,
 } from './lane.store'
 
-type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
+type LeasedLane = {
+  /** Undefined if the key was replaced while transactions of the lane were open. */
+  readonly key: LaneKey | undefined
+  readonly lane: Lane
+}
+type OwnLane = LeasedLane & { readonly key: LaneKey }
 type KnownLanes = ReadonlyMap<string, KnownLane>
 
 export type HeldLane = LeasedLane & {
-  /** True if our record agrees with the chain; only then does the lane assign nonces. */
+  /** True if our record agrees with the chain and we have the key; only then does the lane assign nonces. */
   readonly sound: boolean
   readonly open: readonly OpenTransaction[]
 }
@@ -40,18 +45,37 @@ export async function holdLanes(context: Context, given?: readonly KnownLane[]):
     return before && !before.isBusy && before.epoch === epoch
   })
   const withTheirs = isQuiet ? leased.map((one) => ({ ...one, open: [] })) : await withOpen(context, leased)
+  const retired = await holdRetired(context, known)
   const checked = await Promise.all(
     withTheirs.map(async (one) => {
       const openNonces = new Set(one.open.map(({ nonce }) => nonce))
       return { ...one, sound: await isSound(context, one.lane, openNonces) }
     }),
   )
-  const own = new Set(keys.map(({ address }) => address.toLowerCase()))
+  const all = [...checked, ...retired]
+  const own = new Set(keys.map(addressOf))
   const hasFault = [...known.values()].some(({ fault }) => fault !== null)
-  if (!hasFault && checked.every(({ sound }) => sound)) return checked
+  if (!hasFault && checked.every(({ sound }) => sound)) return all
   const isAhead = (await read()).some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
   // guard: while one lane is behind the chain, no lane gives out a nonce
-  return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
+  return isAhead ? all.map((one) => ({ ...one, sound: false })) : all
+}
+
+/**
+ * Leases lanes whose keys were replaced while they had open transactions. What was signed is still sent and ended, because
+ * the chain may execute it at any time.
+ */
+async function holdRetired(context: Context, known: KnownLanes): Promise<HeldLane[]> {
+  const { database, keys, holder } = context
+  const own = new Set(keys.map(addressOf))
+  const mayHold = (lane: KnownLane) => !own.has(lane.address) && lane.isBusy && (lane.holder === holder || lane.isFree)
+  const retired = [...known.values()].filter(mayHold)
+  if (retired.length === 0) return []
+  const stale = retired.filter((lane) => lane.holder !== holder || !lane.isFresh).map(({ address }) => address)
+  const got = stale.length === 0 ? [] : await leaseLanes(database, stale, holder)
+  const leased = [...retired.filter(({ address }) => !stale.includes(address)), ...got]
+  const held = leased.map((lane) => ({ key: undefined, lane, sound: false }))
+  return withOpen(context, held)
 }
 
 export async function withOpen<L extends LeasedLane>(
@@ -71,7 +95,7 @@ const moreForMs = 60_000
 
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
-async function leaseShare(context: Context, known: KnownLanes): Promise<LeasedLane[]> {
+async function leaseShare(context: Context, known: KnownLanes): Promise<OwnLane[]> {
   const { database, keys, holder, copies, memory, clock, log } = context
   const lanes = keys.map((key) => ({ key, lane: known.get(addressOf(key)) }))
   const isOurs = ({ lane }: { lane: KnownLane | undefined }) => lane?.holder === holder
@@ -95,7 +119,7 @@ async function leaseShare(context: Context, known: KnownLanes): Promise<LeasedLa
   }
   return leased
 
-  async function lease(some: readonly { key: LaneKey }[]): Promise<LeasedLane[]> {
+  async function lease(some: readonly { key: LaneKey }[]): Promise<OwnLane[]> {
     if (some.length === 0) return []
     const addresses = some.map(({ key }) => addressOf(key))
     const got = await leaseLanes(database, addresses, holder)

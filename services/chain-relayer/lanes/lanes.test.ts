@@ -1,10 +1,10 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { numberToHex } from 'viem'
+import { type Hex, numberToHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { refOf } from '#shared/chain/ref'
-import { actors } from '#test/support/contracts'
+import { actorKeys, actors } from '#test/support/contracts'
 import { openNode } from '../chain/node'
 import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
@@ -65,6 +65,65 @@ describe('two lanes', () => {
     }, 'the end of the other lane')
     fixture.endpoint.intercept = undefined
     for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('a lane whose key was replaced', () => {
+  const rounds = (context: Context, fact: () => Promise<boolean>, what: string) =>
+    until(async () => {
+      await relayOnce(context)
+      return fact()
+    }, what)
+  const stateOf = async (task: Task) => (await fixture.operationOf(task)).state
+  /** Assigns a credit to the first lane; the endpoint keeps it from the chain. Returns the rest of the service without that key. */
+  async function replaced(task: Task) {
+    const raws: Hex[] = []
+    fixture.endpoint.intercept = (method, _, [raw]) => {
+      if (method !== 'eth_sendRawTransaction') return undefined
+      raws.push(raw as Hex)
+      return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: refOf('yes') }))
+    }
+    const context = await fixture.begin()
+    const [old, other] = context.keys
+    await fixture.command(task)
+    await rounds({ ...context, keys: [old!] }, async () => (await stateOf(task)) === 'assigned', 'a nonce')
+    const next = listening(await fixture.begin())
+    return { raw: raws[0]!, old: old!, next: { ...next, keys: [other!] } }
+  }
+
+  test('still ends what it had sent, by whichever instance', async () => {
+    const task = credit()
+    const { raw, old, next } = await replaced(task)
+    const hash = await fixture.chain.sendRawTransaction({ serializedTransaction: raw })
+    fixture.endpoint.intercept = undefined
+    await rounds(next, async () => (await stateOf(task)) === 'settled', 'the end of the credit')
+    expect(await fixture.operationOf(task)).toMatchObject({ lane: old.address.toLowerCase(), txHash: hash })
+    expect(next.raised).toEqual([])
+  })
+
+  test('still sends what it had signed, and assigns nothing new', async () => {
+    const [task, later] = [credit(), credit()]
+    const { old, next } = await replaced(task)
+    fixture.endpoint.intercept = undefined
+    await fixture.command(later)
+    await rounds(next, async () => (await stateOf(task)) === 'settled', 'the end of the credit')
+    await rounds(next, async () => (await stateOf(later)) === 'settled', 'the end of the later one')
+    expect((await fixture.operationOf(later)).lane).not.toBe(old.address.toLowerCase())
+  })
+
+  test('is reported while its transaction cannot be mined or replaced, until its nonce is used', async () => {
+    const task = credit()
+    const { old, next } = await replaced(task)
+    await rounds(next, async () => next.raised.length > 0, 'the alert')
+    const { nonce } = await fixture.operationOf(task)
+    expect(next.raised[0]).toMatchObject({ msg: 'lane is blocked', lane: old.address.toLowerCase(), nonce })
+    const account = privateKeyToAccount(actorKeys.relayer)
+    const hash = await fixture.chain.sendTransaction({ account, to: account.address, nonce: nonce!, chain: null })
+    await fixture.chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    fixture.endpoint.intercept = undefined
+    const late = { ...next, clock: () => next.clock() + 61_000 }
+    await rounds(late, async () => (await stateOf(task)) === 'settled', 'the credit by another lane')
+    expect((await fixture.operationOf(task)).lane).not.toBe(old.address.toLowerCase())
   })
 })
 

@@ -141,6 +141,7 @@ type Assigned = 'stored' | 'nothing stored' | 'lane lost'
  * transfers that their wallets could not pay.
  */
 async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, fees: Fees): Promise<Assigned> {
+  if (!key) return 'nothing stored'
   const { operations, purpose, funds } = batch
   const costEachWei = costWei(batch.call, fees) / BigInt(operations.length)
   let covers: ReadonlyMap<Operation, Cover> = new Map()

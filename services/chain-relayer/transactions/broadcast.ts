@@ -102,10 +102,17 @@ export async function renewStuck(context: Context, held: readonly HeldLane[]): P
     if (ageMs(newest.createdAt, context.clock()) < context.settings.bumpAfterMs) continue
     const count = await context.node.countAt(lane.lane.address, 'latest')
     if (count > oldest.nonce) continue
-    if (givesWay(newest)) await replaceRefused(context, lane, oldest)
+    if (!lane.key) reportRetired(context, oldest)
+    else if (givesWay(newest)) await replaceRefused(context, lane, oldest)
     else if (await hasLapsed(context, oldest)) await fillWithNoop(context, lane, oldest)
     else await raiseFees(context, lane, oldest)
   }
+}
+
+/** Alerts that an open transaction can be neither mined nor replaced. */
+function reportRetired({ logThrottled }: Context, { lane, nonce }: OpenTransaction): void {
+  const advice = `LANE_KEYS lacks its key: use its nonce ${nonce} for any transaction (runbook: A lane key is stolen)`
+  logThrottled.alarm(`lane:${lane}`, { lane, nonce, advice }, 'lane is blocked')
 }
 
 const raiseFees = (context: Context, lane: HeldLane, open: OpenTransaction) => {
@@ -172,6 +179,7 @@ async function renew(
   gas: bigint,
 ): Promise<void> {
   const { key, lane } = held
+  if (!key) return
   const last = open.attempts.at(-1)!
   const head = await context.node.newestHead()
   if (isHalted(context, head)) return
