@@ -17,7 +17,6 @@ import { encoderOf } from '#shared/chain/encoder'
 import { type AuthorizationTerms, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
 import { canonical, type GivenAuthorization, withTokenV } from '#shared/chain/given-authorization'
 import { type BlockSpan, isRefusal, readInHalves } from '#shared/chain/halves'
-import { logsIn } from '#shared/chain/logs'
 import type { ContractSignature } from './contract-signature'
 import type { ChainReceipt, Head, Node } from './node'
 
@@ -115,46 +114,54 @@ export type LookUp = {
   readonly terms: AuthorizationTerms
   /** Unix seconds before which the authorization cannot have been used. */
   readonly since: bigint
+  /** Final block at which the authorization is used. */
+  readonly head: bigint
   /** Newest block not read yet. */
   to: bigint
   chunks: number
+  /** Index of the endpoint that is asked first. */
+  endpoint: number
   answer?: Use
   /** Error of the last step, after which the search resumes where it stopped. */
   fault?: unknown
 }
 
 export async function lookFurther(chain: Chain, lookUp: LookUp): Promise<void> {
-  const { terms, since, to } = lookUp
+  const { terms, since, to, endpoint } = lookUp
   const from = to >= chunkBlocks ? to - chunkBlocks + 1n : 0n
-  const log = await findLog(chain, terms, from, to)
+  const log = await findLog(chain, terms, { from, to }, endpoint)
   if (log) {
     lookUp.answer = log.topics[0] === cancelledTopic ? 'cancelled' : await judge(chain, terms, log)
     return
   }
   const isLast = from === 0n || (await chain.node.headAt(from)).timestamp < since
   lookUp.chunks++
-  if (isLast || lookUp.chunks >= chunksMax) lookUp.answer = 'unknown'
   lookUp.to = from - 1n
+  if (!isLast && lookUp.chunks < chunksMax) return
+  // The use has a log, so that an endpoint without it omits it.
+  if (endpoint + 1 < chain.node.endpointCount)
+    Object.assign(lookUp, { to: lookUp.head, chunks: 0, endpoint: endpoint + 1 })
+  else lookUp.answer = 'unknown'
 }
 
 const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationUsed' })
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 
-async function findLog(chain: Chain, { from, nonce }: AuthorizationTerms, first: bigint, to: bigint) {
+async function findLog(chain: Chain, { from, nonce }: AuthorizationTerms, blocks: BlockSpan, endpoint: number) {
   const topics = [[usedTopic!, cancelledTopic!], pad(from as Hex), nonce as Hex]
-  return (await readLogs(chain, topics, { from: first, to }))[0]
+  return (await readLogs(chain, topics, blocks, { endpoint }))[0]
 }
 
 const readLogs = (
   { node, contracts }: Chain,
   topics: (Hex | Hex[] | null)[],
   blocks: BlockSpan,
-  readOne?: (block: bigint) => Promise<RpcLog[]>,
+  { endpoint = 0, readOne }: { endpoint?: number; readOne?: (block: bigint) => Promise<RpcLog[]> } = {},
 ): Promise<RpcLog[]> =>
   readInHalves<RpcLog>(blocks, {
     mayHalve: isRefusal,
     ...(readOne && { readOne }),
-    read: (span) => logsIn(node.reader, { address: contracts.ausd, topics }, span),
+    read: (span) => node.logsOf({ address: contracts.ausd, topics }, span, endpoint),
   })
 
 async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Promise<Use> {
@@ -210,7 +217,7 @@ const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' 
  */
 export async function findMoves(chain: Chain, to: Hex, blocks: BlockSpan): Promise<PossibleMove[]> {
   const usedIn = (block: bigint) => readLogs(chain, [usedTopic!], { from: block, to: block })
-  const logs = await readLogs(chain, [transferTopic!, null, pad(to.toLowerCase() as Hex)], blocks, usedIn)
+  const logs = await readLogs(chain, [transferTopic!, null, pad(to.toLowerCase() as Hex)], blocks, { readOne: usedIn })
   return logs
     .filter(({ topics, data }) => topics[0] === usedTopic || BigInt(data) > 0n)
     .map(({ topics, transactionHash }) => ({

@@ -4,12 +4,15 @@ import {
   type Hex,
   numberToHex,
   type PublicClient,
+  type RpcLog,
   type RpcTransactionReceipt,
 } from 'viem'
 import { openAsker } from '#shared/chain/asker'
 import { openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { isRevertData } from '#shared/chain/error-meaning'
+import type { BlockSpan } from '#shared/chain/halves'
+import { type LogFilter, logsIn } from '#shared/chain/logs'
 import type { Urgency } from '#shared/chain/methods'
 import { errorTextOf } from './errors'
 
@@ -52,6 +55,9 @@ export type Node = {
     accepts?: (receipt: ChainReceipt) => Promise<boolean>,
   ) => Promise<ChainReceipt | undefined>
   readonly newestHead: () => Promise<Head>
+  readonly endpointCount: number
+  /** Reads logs, with the endpoint of this index first. One may omit some for good, and nothing in its answer shows that. */
+  readonly logsOf: (filter: LogFilter, blocks: BlockSpan, first: number) => Promise<RpcLog[]>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Broadcasts a raw transaction. Returns null, or the error of the last endpoint tried. */
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
@@ -103,6 +109,11 @@ function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean
       return read(await ask(call, accepts && { accepts: isRight }))
     },
     newestHead: async () => head(await reader.getBlock({ blockTag: 'latest' })),
+    endpointCount: endpoints.all.length,
+    logsOf: (filter, blocks, first) => {
+      const request = ((call: Parameters<typeof ask>[0]) => ask(call, { first })) as PublicClient['request']
+      return logsIn({ request }, filter, blocks)
+    },
     call: (request, block) => call(reader, request, block),
     sendRaw: (raw, round) =>
       ask({ method: 'eth_sendRawTransaction', params: [raw] }, { first: round })

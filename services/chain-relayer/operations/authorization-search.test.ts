@@ -131,6 +131,17 @@ test('a take whose use has a receipt without logs is not given up, with an alert
   expect(later.raised).toEqual([])
 })
 
+test('a use is found although the preferred endpoint omits its log for good', async () => {
+  const { task, txHash } = await usedTake((await newWallet(fixture)).key)
+  fixture.endpoint.intercept = (method) =>
+    method === 'eth_getLogs' ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: [] })) : undefined
+  const endpoints = openRpcEndpoints({ rpcUrls: [fixture.endpoint.url, fixture.rpcUrl] })
+  const context = listening({ ...(await fixture.begin()), node: openNode({ endpoints, chainId: 10143 }) })
+  await fixture.command(task)
+  expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
+  expect(context.raised).toEqual([])
+})
+
 test("a take is not given up because of another wallet's cancellation in the endpoint's answer", async () => {
   const context = await fixture.begin()
   const { task, txHash } = await usedTake((await newWallet(fixture)).key)

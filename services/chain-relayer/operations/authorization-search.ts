@@ -52,7 +52,7 @@ export function useOf(
   if (lookUps.size >= lookUpsMax) for (const [id, { answer }] of lookUps) if (answer) lookUps.delete(id)
   if (lookUps.size < lookUpsMax) {
     const since = usableSince(operation, terms.validAfter)
-    lookUps.set(operation.id, { terms, since, to: head.number, chunks: 0 })
+    lookUps.set(operation.id, { terms, since, head: head.number, to: head.number, chunks: 0, endpoint: 0 })
   }
   return undefined
 }

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { logsIn } from '#shared/chain/logs'
 import type { Node } from '../../../services/chain-relayer/chain/node'
 import { callingChain } from '../world/faults'
 import type { Process, World } from '../world/world'
@@ -103,6 +104,8 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
     highestCount: (address, block = chain.latest.number) =>
       ask('counts transactions', () => ({ count: chain.countAt(address, block), isComplete: true })),
     receiptOf: (hash) => ask('asks for a receipt', () => receiptOf(hash)),
+    endpointCount: 1,
+    logsOf: ({ address, topics }, { from, to }) => logsIn(reader as never, { address, topics }, { from, to }),
     sendRaw: (raw) => ask('sends a transaction', () => chain.send(raw)).catch((error: Error) => error.message),
   }
 }
