@@ -16,7 +16,9 @@ const absent = 'no final block contains this AUSD transfer to the treasury'
 export async function readArrival(chain: Chain, name: TransferName): Promise<DepositRead> {
   const { node, contracts, treasury } = chain
   const head = await node.finalizedHead()
-  const receipt = await node.receiptOf(name.txHash, async () => true)
+  // The name is that of a log, so that an endpoint without the receipt or the log may lack them.
+  const hasLog = ({ logs }: ChainReceipt) => logs.some(({ logIndex }) => Number(logIndex) === name.logIndex)
+  const receipt = await node.receiptOf(name.txHash, async (found) => hasLog(found))
   if (!receipt) return { refused: absent }
   if (receipt.blockNumber > head.number) return 'unsettled'
   if ((await node.headAt(receipt.blockNumber)).hash !== receipt.blockHash) return 'unsettled'

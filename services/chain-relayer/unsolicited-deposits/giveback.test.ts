@@ -2,8 +2,10 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, eq, sql } from 'drizzle-orm'
 import { encodeFunctionData, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { actorKeys, actors } from '#test/support/contracts'
 import { nameOf } from '../chain/authorization'
+import { openNode } from '../chain/node'
 import type { Context } from '../context'
 import { signedAmounts } from '../keys/signed-amounts.store'
 import { operations } from '../operations/operation.table'
@@ -56,6 +58,23 @@ describe('unsolicited AUSD', () => {
     expect(await worth!(name as never)).toEqual({ micro: 4_000_000n, to: address.toLowerCase(), seen: '' })
     const unknown = { ...name, txHash: `0x${'1'.repeat(64)}` as const }
     expect(await worth!(unknown as never)).toMatchObject({ micro: null })
+  })
+
+  test('is returned although the preferred endpoint omits the logs of its receipt', async () => {
+    const { address, name } = await sentBySomebody()
+    fixture.endpoint.intercept = (method, forward) => {
+      if (method !== 'eth_getTransactionReceipt') return undefined
+      return forward().then(async (reply) => {
+        const answer = (await reply.json()) as { result: object | null }
+        return Response.json({ ...answer, result: answer.result && { ...answer.result, logs: [] } })
+      })
+    }
+    const endpoints = openRpcEndpoints({ rpcUrls: [fixture.endpoint.url, fixture.rpcUrl] })
+    const context = { ...(await fixture.begin()), node: openNode({ endpoints, chainId: 10143 }) }
+    await ask(name)
+    expect(await decided(context, name)).toMatchObject({ state: 'ordered', refusal: null })
+    expect(await finished(context, name)).toMatchObject({ wallet: address.toLowerCase() })
+    expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
 
   test('is returned once when several instances decide concurrently', async () => {
