@@ -29,6 +29,7 @@ export const alarmLines = [
   'reminders of due debts not sent',
   'identity verdict not on chain',
   'event not delivered, given up',
+  'no events read for the integrator',
   // services/payments
   'payment needs manual review',
   'payment paid twice',

@@ -97,6 +97,26 @@ test('nothing is read and nothing is sent without a URL', async () => {
   await allHandled()
 })
 
+test('an alert is raised while the events cannot be read, of which no call tells, and not while they can', async () => {
+  const opened = (more: Parameters<typeof configOf>[0]) => {
+    const raised: string[] = []
+    const write = (line: string) => {
+      const { msg, alarm } = JSON.parse(line) as Line
+      if (alarm) raised.push(msg)
+    }
+    const runtime = { log: openLog('gateway', 'info', { write }), fatal: () => {} }
+    return { raised, push: openPush(configOf(more), Date.now, runtime, { everyMs: 50, unreadMaxMs: 2_000 })! }
+  }
+  const [right, wrong] = [opened({}), opened({ natsPasswordIntegrator: 'of yesterday' })]
+  await using _right = right.push
+  await using _wrong = wrong.push
+  await publish()
+  await allHandled()
+  await waitUntil('the alert', () => wrong.raised.length > 0)
+  expect(wrong.raised[0]).toBe('no events read for the integrator')
+  expect(right.raised).toEqual([])
+})
+
 test('each event arrives once, with its id, type and payload, and one that is taken is not sent again', async () => {
   await using _push = start()
   const ids = [...(await publish(20)), ...(await publish(1, 'payments.review'))]

@@ -2,7 +2,9 @@ import type { JsMsg } from 'nats'
 import { readDurable } from '#platform/bus/consume'
 import { type Bus, openBus } from '#platform/bus/open'
 import { type Clock, steadyClock } from '#platform/clock'
+import { within } from '#platform/deadline'
 import { type Log, type LogThrottled, openLogThrottled } from '#platform/log'
+import { startLoop } from '#platform/loop'
 import { requestSeconds, timer } from '#platform/metrics/measures'
 import type { Runtime } from '#platform/service'
 import type { Config } from '../config'
@@ -26,23 +28,32 @@ export type Push = AsyncDisposable & {
 type PushConfig = Pick<Config, 'natsUrl' | 'natsPasswordIntegrator' | 'eventsUrl' | 'eventsSecrets'>
 
 /** Returns undefined if no events are to be sent. */
-export function openPush(config: PushConfig, clock: Clock, runtime: Pick<Runtime, 'log' | 'fatal'>): Push | undefined {
+export function openPush(
+  config: PushConfig,
+  clock: Clock,
+  runtime: Pick<Runtime, 'log' | 'fatal'>,
+  patience: Patience = { everyMs: 15_000, unreadMaxMs: 120_000 },
+): Push | undefined {
   const { natsUrl, natsPasswordIntegrator: password, eventsUrl, eventsSecrets: keys } = config
   if (eventsUrl === '') return undefined
-  return startPush({ natsUrl, password, endpoint: { url: eventsUrl, keys, clock }, ...runtime })
+  return startPush({ natsUrl, password, endpoint: { url: eventsUrl, keys, clock }, patience, ...runtime })
 }
+
+/** Interval at which the connection is checked, and how long it may not respond before an alert is raised, in ms. */
+type Patience = { readonly everyMs: number; readonly unreadMaxMs: number }
 
 type PushOptions = Pick<Runtime, 'log' | 'fatal'> & {
   readonly natsUrl: string
   readonly password: string
   readonly endpoint: Endpoint
+  readonly patience: Patience
 }
 
 /**
  * Sends each event to the integrator's endpoint until it is taken. It has its own connection, because the gateway's user
  * may not read these events. All instances share the consumer.
  */
-function startPush({ natsUrl: url, password, endpoint, log, fatal: onFatal }: PushOptions): Push {
+function startPush({ natsUrl: url, password, endpoint, patience, log, fatal: onFatal }: PushOptions): Push {
   const stop = new AbortController()
   let reading: AsyncDisposable | undefined
   // The gateway serves its users also while this user cannot sign in.
@@ -50,11 +61,12 @@ function startPush({ natsUrl: url, password, endpoint, log, fatal: onFatal }: Pu
     if (!stop.signal.aborted) reading = read({ bus, endpoint, log, onFatal, stop: stop.signal })
     return bus
   })
+  const watching = watchReading(opening, patience, log)
   return {
     send: (event) => call(endpoint, event, { deadlineMs: resendDeadlineMs, stop: stop.signal }),
     [Symbol.asyncDispose]: async () => {
       const timer = setTimeout(() => stop.abort(), reading ? graceMs : 0)
-      await reading?.[Symbol.asyncDispose]()
+      await Promise.all([watching[Symbol.asyncDispose](), reading?.[Symbol.asyncDispose]()])
       clearTimeout(timer)
       stop.abort()
       const closing = opening.then((bus) => bus[Symbol.asyncDispose]())
@@ -62,6 +74,38 @@ function startPush({ natsUrl: url, password, endpoint, log, fatal: onFatal }: Pu
       if (reading) await closing
     },
   }
+}
+
+/** Deadline of a check of the connection, in ms. */
+const checkMs = 1_000
+
+/**
+ * Raises an alert while this user cannot reach NATS, as with an old password: then no call is made that could fail, and the
+ * gateway's own connection may work.
+ */
+function watchReading(opening: Promise<Bus>, { everyMs, unreadMaxMs }: Patience, log: Log): AsyncDisposable {
+  let bus: Bus | undefined
+  let reachedAt = steadyClock()
+  void opening.then((opened) => {
+    bus = opened
+  })
+  const isReached = async () => {
+    if (!bus) return false
+    return within(bus.nc.flush(), checkMs, 'nats').then(
+      () => true,
+      () => false,
+    )
+  }
+  return startLoop({
+    name: 'reading events for the integrator',
+    everyMs,
+    log,
+    work: async () => {
+      if (await isReached()) reachedAt = steadyClock()
+      const unreadMs = Math.round(steadyClock() - reachedAt)
+      if (unreadMs > unreadMaxMs) log.alarm({ user: 'integrator', unreadMs }, 'no events read for the integrator')
+    },
+  })
 }
 
 type Reading = { bus: Bus; endpoint: Endpoint; log: Log; onFatal: () => void; stop: AbortSignal }

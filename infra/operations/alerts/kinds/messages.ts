@@ -76,13 +76,14 @@ export const messages = {
   },
   EventsNotTaken: {
     severity: 'ticket',
-    means: "The integrator's server is down, or refuses what it gets.",
+    means:
+      "The integrator's server is down, or refuses what it gets; or the gateway cannot sign in to NATS as `integrator`.",
     steps:
-      '`why` in the log is its answer: 401 means that it does not know the secret. Tell the integrator. Each event is repeated for three days, at last hourly; one that is given up is named by the log, and `ops events resend <sequence>` sends it for as long as it is stored.',
+      'If the events are not read, compare `NATS_PASSWORD_INTEGRATOR` with the one of nats-server. Otherwise `why` in the log is its answer: 401 means that it does not know the secret. Tell the integrator. Each event is repeated for three days, at last hourly; one that is given up is named by the log, and `ops events resend <sequence>` sends it for as long as it is stored.',
     command: 'dc logs --since 2h gateway',
     ends: 'it takes an event',
     access: ['host', 'ops'],
-    log: ['event not delivered, given up'],
+    log: ['event not delivered, given up', 'no events read for the integrator'],
     rule: {
       summary: 'The integrator has taken no event for two hours, and refused {{ $value }} calls',
       expr: 'sum(increase(ausd_event_push_duration_seconds_count{outcome="refused"}[120m])) > 0 and sum(increase(ausd_event_push_duration_seconds_count{outcome="taken"}[120m])) == 0',
