@@ -16,6 +16,8 @@ export type Context = {
   readonly lagMaxMs: number
   readonly figures: ReaderFigures
   readonly clock: Clock
+  /** Start of the process in Unix ms, from which the lag counts as long as no record is served. */
+  readonly startedAtMs: number
   readonly log: Log
 }
 
@@ -31,6 +33,7 @@ export function openContext(
   return {
     ...rest,
     rpc,
+    startedAtMs: rest.clock(),
     endpoints: openEndpoints(endpoints),
     origin: { chainId: identity.chainId, contract: identity.contract, deployBlock },
     figures: {

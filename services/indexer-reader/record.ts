@@ -69,7 +69,7 @@ const entryOf = (cycle: Cycle): Static<typeof RecordCycle> => ({
 
 const textOf = (value: number | bigint | null): string | null => (value === null ? null : value.toString())
 
-export async function readStats({ database, origin, rpc, lagMaxMs, clock, figures }: Context) {
+export async function readStats({ database, origin, rpc, lagMaxMs, clock, figures, startedAtMs }: Context) {
   const serving = await database.read((db) => findCursor(db, 'serving', origin.contract))
   const filling = await database.read((db) => findCursor(db, 'filling'))
   const { finalized } = figures
@@ -78,7 +78,7 @@ export async function readStats({ database, origin, rpc, lagMaxMs, clock, figure
     generation: serving?.generation ?? null,
     cursor: serving?.blockNumber ?? null,
     events: serving?.sequence ?? 0,
-    lagMs: serving ? lagMs(serving, clock()) : null,
+    lagMs: serving ? lagMs(serving, clock()) : Math.max(0, clock() - startedAtMs),
     lagBlocks: serving && finalized !== null ? Math.max(0, finalized - serving.blockNumber) : null,
     filling: filling ? { generation: filling.generation, cursor: filling.blockNumber } : null,
     ...figures,

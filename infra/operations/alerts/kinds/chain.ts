@@ -79,8 +79,9 @@ export const chain = {
   },
   RecordBehind: {
     severity: 'ticket',
-    means: 'Its RPC endpoints are slow, or its budget is too small.',
-    steps: 'Compare the lag with the calls that its endpoints refuse or fail.',
+    means: 'Its RPC endpoints are slow or omit events, or its budget is too small; or no record was ever complete.',
+    steps:
+      'Compare the lag with the calls that its endpoints refuse or fail. If `ausd_record_answers` is 0, see why in `dc logs indexer-reader`: until it is 1, there are no reminders and automatic repayments.',
     command: 'look metrics | grep ausd_record_',
     ends: 'the record is less than a minute behind',
     access: ['host'],
