@@ -41,7 +41,7 @@ export const assemble = (config: Config, means: Means): Context => ({
 })
 
 /** What the service does with the messages of the streams. */
-export const messagesOf = (context: Context): HandlingContext => ({
+export const messagesOf = (context: Pick<Context, 'database' | 'log' | 'wake' | 'poke'>): HandlingContext => ({
   consumer: 'chain-relayer',
   database: context.database,
   messaging,

@@ -14,8 +14,10 @@ import { openStrangerSignatures } from './chain/contract-signature'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { openReadBatcher } from './chain/read-batcher'
 import { fields, readsTogetherMs } from './config'
+import { newProcess } from './context'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
+import { startEndingUndecided } from './operations/undecided'
 import { answersOf } from './questions/answers'
 import { metricsOf } from './questions/metrics'
 import { accountReader } from './questions/reads'
@@ -32,14 +34,20 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using endpoints = await openServiceEndpoints(config, runtime, identityOf(config))
   const node = openNode({ endpoints, chainId })
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
-  const domain = await awaitChain(node, expected, runtime)
-  if (!domain) return
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countInstances(bus, name, log)
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
+  let wake = () => {}
+  const messages = { ...messagesOf({ database, log, poke: outbox.poke, wake: () => wake() }), bus, onFatal: fatal }
+  // Orders are stored, and transfers end in time, also while the chain is away.
+  await using _consumed = consume(messages)
+  await using ending = startEndingUndecided({ ...newProcess(log, clock), database, log, clock, poke: outbox.poke })
+  const domain = await awaitChain(node, expected, runtime)
+  if (!domain) return
+  await ending[Symbol.asyncDispose]()
   const contracts = { ausd, creditLine, domain }
   const context = assemble(config, {
     database,
@@ -53,9 +61,10 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
     log,
     clock,
     poke: outbox.poke,
-    wake: () => loops.poke(),
+    wake: () => wake(),
   })
   await using loops = startLoops(context, config)
+  wake = loops.poke
   await using _alarms = startAlarms(context)
   await using _givebacks = startGivebacks(context)
 
@@ -65,10 +74,8 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const answers = answersOf({ ...context, node: asked, account, readTurn: readTurn })
   const description = `executes commands on chain ${chainId}, exactly once`
   const statistics = { description, ...metricsOf(context, endpoints) }
-  const messages = { ...messagesOf(context), bus, onFatal: fatal }
   const commands = guardCommands({ ...operatorRules(config), approvals: { database, table: approvals }, clock })
   await using _served = await serve({ ...messages, name, answers, commands, ...statistics })
-  await using _consumed = consume(messages)
   log.info({ lanes: keys.length }, 'service ready')
   await runUntilStopped(config, runtime)
 })

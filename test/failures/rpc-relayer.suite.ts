@@ -10,7 +10,8 @@ import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { fields } from '../../services/chain-relayer/config'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
-import { beginPaths, expectOnceEach, flowsEnding, pathsCostMicro } from '../support/flows'
+import { query } from '../support/database'
+import { beginPaths, cashOut, expectOnceEach, flowsEnding, pathsCostMicro } from '../support/flows'
 import { newUser, verifiedUser } from '../support/people'
 
 const startWei = 10n ** 16n
@@ -56,7 +57,7 @@ beforeAll(async () => {
   stack = groupStack()
   proxy = stack.rpcProxy!
   outside = outsideOf(stack.info)
-  pairs = await Promise.all(Array.from({ length: faults.length + 2 }, newPair))
+  pairs = await Promise.all(Array.from({ length: faults.length + 3 }, newPair))
 })
 afterEach(() => proxy.setFaults({}))
 
@@ -117,6 +118,38 @@ describe('one credit, take, return, send and drip happen when the endpoint', () 
       async () => {},
     )
   })
+})
+
+test('a cash-out ends in time although the relayer is restarted while the chain cannot be reached', async () => {
+  const { person } = pairs.pop()!
+  proxy.setFaults({ swallowSendRate: 1 })
+  const { id } = await cashOut(stack, person)
+  const taking = `kind = 'take' and payload ->> 'payoutId' = '${id}'`
+  const found = await waitUntil('the nonce', async () => {
+    const rows = await query<{ lane: string; nonce: number }>(
+      stack,
+      `select lane, nonce from chain_relayer.operation where ${taking} and state = 'assigned'`,
+    )
+    return rows[0]
+  })
+  const relayer = stack.process('chain-relayer')
+  await relayer.stop('SIGKILL')
+  proxy.setFaults({ disconnectRate: 1 })
+  // The transfer never got a nonce, and has waited for longer than it may.
+  const at = `lane = '${found.lane}' and nonce = ${found.nonce}`
+  await query(stack, `delete from chain_relayer.attempt where ${at}`)
+  await query(stack, `delete from chain_relayer.transaction where ${at}`)
+  await query(stack, `update chain_relayer.lane set next_nonce = ${found.nonce} where address = '${found.lane}'`)
+  await query(
+    stack,
+    `update chain_relayer.operation set state = 'waiting', lane = null, nonce = null,
+       created_at = created_at - interval '6 minutes' where ${taking}`,
+  )
+  relayer.start()
+  const stateOf = () => query<{ state: string }>(stack, `select state from payouts.payouts where id = '${id}'`)
+  await waitUntil('its end', async () => (await stateOf())[0]!.state === 'failed')
+  proxy.setFaults({})
+  await waitUntil('the relayer being ready', () => person.me())
 })
 
 test('after the failures of the endpoint the books balance', () => booksClose(stack))

@@ -143,7 +143,12 @@ export async function fail(
 }
 
 /** Fails an operation, or does nothing if another instance assigned it first. */
-export async function giveUp(context: Context, operation: Operation, reason: string, alarm: boolean) {
+export async function giveUp(
+  context: Pick<Context, 'database' | 'log' | 'poke'>,
+  operation: Operation,
+  reason: string,
+  alarm: boolean,
+) {
   const failed = await context.database.transaction((tx) =>
     // guard: an operation is given up only if it is still waiting
     fail(tx, operation, reason, ['waiting']),
