@@ -62,7 +62,9 @@ await runService('gateway', fields, async (config, runtime) => {
   const description = 'HTTP interface, sign-in, identity and webhooks; answers operators, and payments about a name'
   await using _reminders = startReminding(context)
   await using push = openPush(config, clock, runtime)
-  const own = { bus, database, messaging, stats: health.figures, readings: gatewayMetrics, log }
+  // `ops events list` reads them from here.
+  const stats = async () => ({ ...(await health.figures()), refusedEvents: push?.refused() ?? [] })
+  const own = { bus, database, messaging, stats, readings: gatewayMetrics, log }
   const listed = {
     ...own,
     name: 'gateway',

@@ -58,10 +58,10 @@ test("the integrator's server gets the events of a top-up, signed, once each fro
   expect(own().every(({ isSigned }) => isSigned)).toBe(true)
 })
 
-test('ops events list shows what is in the stream, by type and wallet, and how far it was delivered', async () => {
-  const own = await waitUntil('every event being acknowledged', async () => {
+test('ops events list shows what is in the stream, by type and wallet, and what was taken', async () => {
+  const own = await waitUntil('every event being taken', async () => {
     const events = await list('--wallet', person.wallet)
-    return events.every(({ progress }) => progress === 'acknowledged') && events
+    return events.every(({ progress }) => progress === 'taken') && events
   })
   const ids = got.filter(({ data }) => data.wallet.toLowerCase() === person.wallet.toLowerCase()).map(({ id }) => id)
   expect(own.map(({ id }) => id).sort()).toEqual(ids.sort())
@@ -75,14 +75,14 @@ test('ops events list shows what is in the stream, by type and wallet, and how f
   expect(paid).toMatchObject({ type: 'payments.paid', data: { paymentId } })
   expect(await list('--to', '2020-01-01')).toEqual([])
   const { said } = await operate(stack, 'events', 'list', '--type', 'payments.paid')
-  expect(said).toContain(`payments.paid  ${paid!.wallet}  ${paid!.id}  acknowledged`)
+  expect(said).toContain(`payments.paid  ${paid!.wallet}  ${paid!.id}  taken`)
 })
 
 test.each([
   [['list', '--type', 'relay.credit.settled'], 'unknown event relay.credit.settled'],
   [['list', '--from', 'yesterday'], 'yesterday is not a time'],
   [['list', '--wallet', '0x1'], 'expected a wallet'],
-  [['resend', 'x', '--reason', 'why'], 'x is not a sequence'],
+  [['resend', 'x', '--reason', 'why'], 'x is neither a sequence of events list nor a webhook-id'],
   [['resend', '1'], '--reason is required'],
 ] as const)('ops events %j is wrong usage', async (words, fault) => {
   expect(await operate(stack, 'events', ...words)).toMatchObject({ code: 2, said: expect.stringContaining(fault) })
@@ -109,6 +109,33 @@ test('ops events resend sends an event under the same id each time, and records 
   expect(said).toContain(
     `sari  events resend EVENTS:${sequence}  (lost there)  done: payments.paid ${sequence} was taken`,
   )
+})
+
+test('ops events list tells a refused event from those that were taken, also once it was taken by a resend', async () => {
+  const { url: servers, admin: login } = stack.info.nats
+  const admin = await connect({ servers, user: login.user, pass: login.password, inboxPrefix: '_INBOX_admin' })
+  const publish = (msgID: string) =>
+    admin.jetstream().publish('identity.decided', JSON.stringify({ wallet: person.wallet, verified: true }), { msgID })
+  status = 503
+  await publish('msg_refused')
+  await waitUntil('the refusal', () => got.some(({ id }) => id === 'msg_refused'))
+  status = 204
+  await publish('msg_after')
+  const progress = async () =>
+    Object.fromEntries((await list('--type', 'identity.decided')).map((one) => [one.id, one.progress]))
+  const found = await waitUntil('the refusal in the list', async () => {
+    const shown = await progress()
+    return shown.msg_after === 'taken' && shown.msg_refused !== 'taken' && shown
+  })
+  expect(found.msg_refused).toMatch(/^refused \(answered 503\), will retry at 20/)
+  const resend = (id: string) => operate(stack, 'events', 'resend', id, '--reason', 'lost there', '--by', 'sari')
+  expect(await resend('msg_refused')).toMatchObject({ code: 0, said: expect.stringContaining('was taken') })
+  expect((await progress()).msg_refused).toBe('taken')
+  expect(await resend('msg_unknown')).toMatchObject({
+    code: 1,
+    complaint: expect.stringContaining('no event msg_unknown is stored'),
+  })
+  await admin.close()
 })
 
 test('an event that happens while no gateway runs arrives once one is back', async () => {

@@ -1,9 +1,10 @@
-import type { ConsumerInfo, JetStreamManager } from 'nats'
+import type { ConsumerInfo, JetStreamManager, StoredMsg } from 'nats'
 import pMap from 'p-map'
 import type { Sql } from 'postgres'
 import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandLine, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
+import { readFigures } from '#infra/operations/health/bus'
 import { nowOf } from '#infra/operations/predicates'
 import { counted } from '#infra/operations/text'
 import { isWallet } from '#infra/operations/timeline/find'
@@ -11,6 +12,8 @@ import { periodFault, timeFrom } from '#infra/operations/timeline/search'
 import { firstSince, messageAt } from '#infra/operations/timeline/stored-messages'
 import { integratorTopics } from '#shared/messages/catalogue'
 import { EventResend } from '#shared/messages/events'
+import { idOf } from '../../../services/gateway/push/event'
+import type { RefusedEvent } from '../../../services/gateway/push/push'
 
 // The events that are announced to the integrator, as their stream stores them.
 
@@ -24,19 +27,13 @@ const defaultMs = 86_400_000
 
 const types: readonly string[] = integratorTopics.map(({ subject }) => subject)
 
-/**
- * Progress of an event at the reader of these events: it is acknowledged, or it was delivered and may wait for a retry, or it
- * was not delivered yet. JetStream only knows up to where all are acknowledged.
- */
-type Progress = 'acknowledged' | 'delivered' | 'waiting'
-
 export type ListedEvent = {
   readonly sequence: number
   readonly at: Date
   readonly type: string
   readonly wallet: string
   readonly id: string
-  readonly progress: Progress
+  readonly progress: string
   readonly data: unknown
 }
 
@@ -76,7 +73,11 @@ const list = reading({
   faultIn: (_, options) => faultOf(options),
   read: async ({ options }, operator) => {
     const criteria = criteriaOf(options, await nowOf(operator.sql))
-    const { events: found, isComplete } = await readEvents(await managerOf(operator), criteria)
+    const { events: found, isComplete } = await readEvents(
+      await managerOf(operator),
+      criteria,
+      await standingOf(operator, criteria),
+    )
     const head = `${counted(found.length, 'event')}, ${criteria.from.toISOString()} to ${criteria.to.toISOString()}`
     const more = isComplete ? [] : [`there are more: --from ${found.at(-1)!.at.toISOString()}`]
     const text = [head, ...found.map(lineOf), ...more].join('\n')
@@ -94,18 +95,12 @@ const managerOf = async ({ bus }: Operator): Promise<JetStreamManager> =>
 export async function readEvents(
   manager: JetStreamManager,
   { from, to, type, wallet }: Criteria,
+  standing: Standing,
 ): Promise<{ events: ListedEvent[]; isComplete: boolean }> {
   const { state } = await manager.streams.info(stream)
-  const reader = await manager.consumers.info(stream, 'integrator')
   const found: ListedEvent[] = []
   for (let first = await firstSince(manager, stream, from); first <= state.last_seq; first += batch) {
-    const count = Math.min(batch, state.last_seq - first + 1)
-    const messages = await pMap(
-      Array.from({ length: count }, (_, at) => first + at),
-      (seq) => messageAt(manager, stream, { seq }),
-      { concurrency: atOnce },
-    )
-    const stored = messages.filter((message) => message !== undefined)
+    const stored = await messagesIn(manager, first, Math.min(first + batch - 1, state.last_seq))
     for (const message of stored) {
       if (message.time < from || message.time > to || !types.includes(message.subject)) continue
       const data = message.json<{ wallet?: string }>()
@@ -114,8 +109,8 @@ export async function readEvents(
         at: message.time,
         type: message.subject,
         wallet: data.wallet ?? '-',
-        id: message.header.get('Nats-Msg-Id'),
-        progress: progressOf(reader, message.seq),
+        id: webhookIdOf(message),
+        progress: progressOf(standing, message.seq),
         data,
       }
       if (type !== undefined && event.type !== type) continue
@@ -128,9 +123,66 @@ export async function readEvents(
   return { events: found, isComplete: true }
 }
 
-function progressOf({ ack_floor, delivered }: Pick<ConsumerInfo, 'ack_floor' | 'delivered'>, seq: number): Progress {
-  if (seq <= ack_floor.stream_seq) return 'acknowledged'
-  return seq <= delivered.stream_seq ? 'delivered' : 'waiting'
+async function messagesIn(manager: JetStreamManager, first: number, last: number): Promise<StoredMsg[]> {
+  const sequences = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  const messages = await pMap(sequences, (seq) => messageAt(manager, stream, { seq }), { concurrency: atOnce })
+  return messages.filter((message) => message !== undefined)
+}
+
+const webhookIdOf = ({ header, seq }: StoredMsg): string => idOf({ messageId: header.get('Nats-Msg-Id'), seq })
+
+/** What is known about the calls. JetStream knows up to where all events are acknowledged, and how many after that are not. */
+export type Standing = Pick<ConsumerInfo, 'num_ack_pending'> & {
+  readonly ack_floor: { readonly stream_seq: number }
+  readonly delivered: { readonly stream_seq: number }
+  /** Events that a gateway will send again, by sequence. A gateway forgets them at a restart. */
+  readonly refused: ReadonlyMap<number, RefusedEvent>
+  readonly givenUp: ReadonlySet<number>
+  /** Events that were taken when an operator sent them again. */
+  readonly resent: ReadonlySet<number>
+}
+
+async function standingOf(operator: Operator, { from }: Criteria): Promise<Standing> {
+  const manager = await managerOf(operator)
+  const figures = await readFigures(await operator.bus(), 'gateway')
+  const reader = await manager.consumers.info(stream, 'integrator')
+  const now = (await nowOf(operator.sql)).toISOString()
+  const refused = figures
+    .flatMap(({ refusedEvents = [] }) => refusedEvents as RefusedEvent[])
+    // Another instance may have sent it since.
+    .filter(({ sequence, retryAt }) => retryAt > now && sequence > reader.ack_floor.stream_seq)
+  return {
+    ...reader,
+    refused: new Map(refused.map((one) => [one.sequence, one])),
+    givenUp: await givenUpSince(manager, from),
+    resent: await resentOf(operator.sql),
+  }
+}
+
+const terminated = `$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.${stream}.integrator`
+
+/** Returns the events that were given up, of which nats-server keeps an advisory. */
+async function givenUpSince(manager: JetStreamManager, since: Date): Promise<Set<number>> {
+  const found = new Set<number>()
+  let seq = await firstSince(manager, 'ADVISORIES', since)
+  for (;;) {
+    const advisory = await messageAt(manager, 'ADVISORIES', { seq, next_by_subj: terminated })
+    if (!advisory) return found
+    found.add(advisory.json<{ stream_seq: number }>().stream_seq)
+    seq = advisory.seq + 1
+  }
+}
+
+/** Returns the progress of an event, in words that stay true if a gateway has forgotten its refusals. */
+export function progressOf(standing: Standing, seq: number): string {
+  const { ack_floor, delivered, num_ack_pending, refused, givenUp, resent } = standing
+  if (resent.has(seq)) return 'taken'
+  if (givenUp.has(seq)) return 'given up'
+  if (seq <= ack_floor.stream_seq) return 'taken'
+  if (seq > delivered.stream_seq) return 'waiting'
+  const refusal = refused.get(seq)
+  if (refusal) return `refused (${refusal.why}), will retry at ${refusal.retryAt}`
+  return refused.size === num_ack_pending ? 'taken' : 'taken, or will be retried'
 }
 
 const verb = 'events resend'
@@ -145,21 +197,53 @@ const resentTimes = async (sql: Sql, target: string): Promise<number> => {
   return row!.times
 }
 
+/** Returns the events that were taken from an operator. */
+async function resentOf(sql: Sql): Promise<Set<number>> {
+  const rows = await sql<{ target: string }[]>`
+    select distinct c.target from ops.commands c
+    join ops.outcomes o on o.command_id = c.id and o.outcome = 'done'
+    where c.verb = ${verb}`
+  return new Set(rows.map(({ target }) => Number(target.slice(stream.length + 1))))
+}
+
+/** Returns the sequence of the event with a `webhook-id`, searching backwards. Undefined if none is stored. */
+async function findSequence(manager: JetStreamManager, id: string): Promise<number | undefined> {
+  const { state } = await manager.streams.info(stream)
+  for (let last = state.last_seq; last >= state.first_seq; last -= batch) {
+    const messages = await messagesIn(manager, Math.max(state.first_seq, last - batch + 1), last)
+    const found = messages.find((message) => types.includes(message.subject) && webhookIdOf(message) === id)
+    if (found) return found.seq
+  }
+  return undefined
+}
+
+const isSequence = (word: string): boolean => /^[1-9][0-9]{0,14}$/.test(word)
+
+/** Returns the sequences of the events, each once. Throws if one is not stored. */
+async function sequencesOf(operator: Operator, words: readonly string[]): Promise<number[]> {
+  const found: number[] = []
+  for (const word of words) {
+    const sequence = isSequence(word) ? Number(word) : await findSequence(await managerOf(operator), word)
+    if (sequence === undefined) throw new Error(`no event ${word} is stored; events are kept for 30 days`)
+    found.push(sequence)
+  }
+  return [...new Set(found)]
+}
+
 const resend = changing({
   does: "send events to the integrator's server again, each under its webhook-id",
-  usage: 'events resend <sequence>… --reason <why> [--by <who>] [--json]',
+  usage: 'events resend <sequence or webhook-id>… --reason <why> [--by <who>] [--json]',
   takes: [1, resentMax],
   faultIn: (words) => {
-    const wrong = words.find((word) => !/^[1-9][0-9]{0,14}$/.test(word))
-    return wrong && `${wrong} is not a sequence of events list`
+    const wrong = words.find((word) => !isSequence(word) && !/^(msg_|EVENTS:)\S+$/.test(word))
+    return wrong && `${wrong} is neither a sequence of events list nor a webhook-id`
   },
   change: async ({ words, reason, by }, operator) => {
     const performed: Performed[] = []
-    for (const word of new Set(words)) {
-      const target = `${stream}:${word}`
+    for (const sequence of await sequencesOf(operator, words)) {
+      const target = `${stream}:${sequence}`
       const cause = `after ${await resentTimes(operator.sql, target)} resends`
-      const send = (command: string) =>
-        askOutcome(operator, EventResend, { command, by, reason, sequence: Number(word) })
+      const send = (command: string) => askOutcome(operator, EventResend, { command, by, reason, sequence })
       performed.push(await perform(operator, { verb, target, cause, reason, by }, send))
     }
     return performed

@@ -3,7 +3,7 @@ import { consumers } from '#infra/nats/topology'
 import { isMissing } from '#platform/bus/consume'
 import { askEverybody, type DownInstance, type InstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
-import { processNames } from '#shared/messages/topic'
+import { type ProcessName, processNames } from '#shared/messages/topic'
 import type { Heartbeat } from './heartbeat'
 
 type ConsumerName = { readonly reader: string; readonly stream: string }
@@ -56,6 +56,10 @@ export async function readBus(open: () => Promise<Bus>, roster?: InstanceRoster)
 
 /** Returns the figures of a service, which its first endpoint reports. */
 const figuresIn = (stats: Stats | undefined): ServiceFigures => (stats?.endpoints?.[0]?.data ?? {}) as ServiceFigures
+
+/** Returns the figures of each instance of a service that responds. */
+export const readFigures = async (bus: Bus, service: ProcessName): Promise<ServiceFigures[]> =>
+  (await collectStats(bus)).filter(({ name }) => name === service).map(figuresIn)
 
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
 

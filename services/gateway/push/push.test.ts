@@ -169,6 +169,21 @@ test('an event that is refused comes again under the same id, and does not hold 
   })
 })
 
+test('a refused event is reported with its reason and next attempt, until it is taken', async () => {
+  await using push = start()
+  answer = () => 503
+  const startedMs = Date.now()
+  const [id] = await publish()
+  const [refused] = await waitUntil('the refusal', () => push.refused().length > 0 && push.refused())
+  const { seq } = await (await admin.jetstreamManager()).streams.getMessage('EVENTS', { last_by_subj: 'payments.paid' })
+  expect(refused).toMatchObject({ sequence: seq, why: 'answered 503' })
+  expect(Date.parse(refused!.retryAt) - startedMs).toBeGreaterThanOrEqual(5_000)
+  answer = takesAll
+  await allHandled()
+  expect(idsGot()).toEqual([id!, id!])
+  expect(push.refused()).toEqual([])
+})
+
 test('an endpoint that takes nothing is not called more often than the delays say', async () => {
   await using _push = start()
   answer = () => 503

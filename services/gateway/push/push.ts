@@ -23,7 +23,15 @@ const resendDeadlineMs = 5_000
 export type Push = AsyncDisposable & {
   /** Sends an event once. */
   readonly send: (event: StoredEvent) => Promise<Called>
+  /** Returns the events whose last call by this instance was refused, newest first. */
+  readonly refused: () => readonly RefusedEvent[]
 }
+
+/** An event that was not taken, the reason, and the time of its next attempt, in ISO 8601. */
+export type RefusedEvent = { readonly sequence: number; readonly why: string; readonly retryAt: string }
+
+/** Number of refused events that an instance reports, because a reply of NATS has at most 1 MiB. */
+const refusedMax = 5_000
 
 type PushConfig = Pick<Config, 'natsUrl' | 'natsPasswordIntegrator' | 'eventsUrl' | 'eventsSecrets'>
 
@@ -55,15 +63,22 @@ type PushOptions = Pick<Runtime, 'log' | 'fatal'> & {
  */
 function startPush({ natsUrl: url, password, endpoint, patience, log, fatal: onFatal }: PushOptions): Push {
   const stop = new AbortController()
+  const refused = new Map<number, RefusedEvent>()
   let reading: AsyncDisposable | undefined
   // The gateway serves its users also while this user cannot sign in.
   const opening = openBus({ url, user: 'integrator', password, name: 'integrator', log, onFatal }).then((bus) => {
-    if (!stop.signal.aborted) reading = read({ bus, endpoint, log, onFatal, stop: stop.signal })
+    if (!stop.signal.aborted) reading = read({ bus, endpoint, log, onFatal, stop: stop.signal, refused })
     return bus
   })
   const watching = watchReading(opening, patience, log)
   return {
     send: (event) => call(endpoint, event, { deadlineMs: resendDeadlineMs, stop: stop.signal }),
+    refused: () => {
+      const now = new Date(endpoint.clock()).toISOString()
+      // Any instance makes the next attempt, and reports it.
+      for (const { sequence, retryAt } of refused.values()) if (retryAt < now) refused.delete(sequence)
+      return [...refused.values()].reverse().slice(0, refusedMax)
+    },
     [Symbol.asyncDispose]: async () => {
       const timer = setTimeout(() => stop.abort(), reading ? graceMs : 0)
       await Promise.all([watching[Symbol.asyncDispose](), reading?.[Symbol.asyncDispose]()])
@@ -108,9 +123,16 @@ function watchReading(opening: Promise<Bus>, { everyMs, unreadMaxMs }: Patience,
   })
 }
 
-type Reading = { bus: Bus; endpoint: Endpoint; log: Log; onFatal: () => void; stop: AbortSignal }
+type Reading = {
+  bus: Bus
+  endpoint: Endpoint
+  log: Log
+  onFatal: () => void
+  stop: AbortSignal
+  refused: Map<number, RefusedEvent>
+}
 
-function read({ bus, endpoint, log, onFatal, stop }: Reading): AsyncDisposable {
+function read({ bus, endpoint, log, onFatal, stop, refused }: Reading): AsyncDisposable {
   const logSeldom = openLogThrottled(log, steadyClock, 60_000)
   return readDurable({
     bus,
@@ -122,19 +144,20 @@ function read({ bus, endpoint, log, onFatal, stop }: Reading): AsyncDisposable {
     atATime,
     // All unacknowledged events may wait for their retries.
     silenceMaxMs: 1.5 * laterMs,
-    deliver: (message) => deliver({ endpoint, log, logSeldom, stop }, message),
+    deliver: (message) => deliver({ endpoint, log, logSeldom, stop, refused }, message),
   })
 }
 
-type Delivering = Pick<Reading, 'endpoint' | 'log' | 'stop'> & { logSeldom: LogThrottled }
+type Delivering = Pick<Reading, 'endpoint' | 'log' | 'stop' | 'refused'> & { logSeldom: LogThrottled }
 
-async function deliver({ endpoint, log, logSeldom, stop }: Delivering, message: JsMsg): Promise<void> {
+async function deliver({ endpoint, log, logSeldom, stop, refused }: Delivering, message: JsMsg): Promise<void> {
   const startedMs = performance.now()
   const tell = (outcome: (typeof outcomes)[number]) => calls.since(startedMs, { outcome })
   // It may have waited for its turn, and the call takes up to half of the time until it is delivered again.
   message.working()
   const event = storedEvent(message)
   const called = await call(endpoint, event, { stop }).catch((): Called => ({ taken: false, why: notJson }))
+  refused.delete(event.seq)
   if (called.taken) {
     message.ack()
     return tell('taken')
@@ -150,6 +173,8 @@ async function deliver({ endpoint, log, logSeldom, stop }: Delivering, message: 
     return tell('given_up')
   }
   logSeldom.warn(called.why, { ...fields, retryInMs }, 'event not taken by the integrator, will retry')
+  const retryAt = new Date(endpoint.clock() + retryInMs).toISOString()
+  refused.set(sequence, { sequence, why: called.why, retryAt })
   message.nak(retryInMs)
   return tell('refused')
 }

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { progressOf, type Standing } from './events'
+
+const refusal = { sequence: 12, why: 'ECONNREFUSED', retryAt: '2026-11-29T10:00:00.000Z' }
+const standing = (over: Partial<Standing> = {}): Standing => ({
+  ack_floor: { stream_seq: 10 },
+  delivered: { stream_seq: 15 },
+  num_ack_pending: 1,
+  refused: new Map([[12, refusal]]),
+  givenUp: new Set(),
+  resent: new Set(),
+  ...over,
+})
+
+const retried = 'refused (ECONNREFUSED), will retry at 2026-11-29T10:00:00.000Z'
+test.each<[string, number, Partial<Standing>, string]>([
+  ['acknowledged', 10, {}, 'taken'],
+  ['not sent yet', 16, {}, 'waiting'],
+  ['refused', 12, {}, retried],
+  ['delivered, while all that are pending are known to be refused', 11, {}, 'taken'],
+  ['delivered, while a gateway has forgotten a refusal', 11, { num_ack_pending: 2 }, 'taken, or will be retried'],
+  ['refused, then taken by a resend', 12, { resent: new Set([12]) }, 'taken'],
+  ['given up', 9, { givenUp: new Set([9]) }, 'given up'],
+  ['given up, then taken by a resend', 9, { givenUp: new Set([9]), resent: new Set([9]) }, 'taken'],
+])('ops events list shows the progress of an event that is %s', (_, seq, over, progress) => {
+  expect(progressOf(standing(over), seq)).toBe(progress)
+})
