@@ -1,6 +1,8 @@
-import { payableChannels } from '../channels/channels'
+import { currencyOf } from '../account'
+import { findChannel, payableChannels } from '../channels/channels'
 import type { Context } from '../context'
 import type { JsonObject } from '../json'
+import { formatMoney } from '../money'
 import { authorizeRequest, captureRequest, expireSession, failRequest, openRequest } from '../provider/payer'
 import { paymentBody, paymentRequestBody } from '../provider/payment'
 import { sessionBody } from '../provider/session'
@@ -71,7 +73,7 @@ function choose(context: Context, session: PaymentSession, body: JsonObject): Pa
   const code = optionalText(body, 'channel_code') ?? payable[0]
   if (code === undefined) throw new Refusal(400, 'no channel accepts this amount')
   if (!payable.includes(code) && body.force !== true) {
-    throw new Refusal(400, `${code} cannot pay this session (force: true pays it anyway)`)
+    throw new Refusal(400, `${code} cannot pay this session${limitText(session, code)} (force: true pays it anyway)`)
   }
   const open = session.requestId ? context.book.get('requests', session.requestId) : undefined
   const isOpen = open?.status === 'ACCEPTING_PAYMENTS' || open?.status === 'REQUIRES_ACTION'
@@ -80,4 +82,14 @@ function choose(context: Context, session: PaymentSession, body: JsonObject): Pa
   if (session.status !== 'EXPIRED') return request
   // The request was opened only for the late payment, so it expires like its session.
   return context.book.save('requests', { ...request, status: 'EXPIRED' })
+}
+
+/** Returns the limits of a channel, such as `: it takes Rp 10.000 to Rp 50.000.000`. Empty if there is no such channel. */
+function limitText({ account }: PaymentSession, code: string): string {
+  const channel = findChannel(account, code)
+  if (!channel) return ''
+  const [least, most] = [channel.minMinor, channel.maxMinor].map(
+    (minor) => minor && formatMoney(minor, currencyOf[account]),
+  )
+  return `: it takes ${most ? `${least} to ${most}` : `at least ${least}`}`
 }

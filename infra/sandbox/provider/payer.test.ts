@@ -41,6 +41,15 @@ describe('a session that is paid', () => {
     expect(completed?.text).not.toContain('QRIS')
   })
 
+  test('a session is not paid by a channel that does not take the amount, unless it is forced', async () => {
+    const id = await open({ amount: 60_000_000 })
+    const by = { channel_code: 'BCA_VIRTUAL_ACCOUNT' }
+    const error =
+      'BCA_VIRTUAL_ACCOUNT cannot pay this session: it takes Rp 10.000 to Rp 50.000.000 (force: true pays it anyway)'
+    expect(await fixture.control(`sessions/${id}/pay`, by)).toMatchObject({ status: 400, json: { error } })
+    expect((await fixture.control(`sessions/${id}/pay`, { ...by, force: true })).status).toBe(200)
+  })
+
   test('a session is paid once, and its payment is unknown to the other account', async () => {
     const id = await open()
     const { payment_id } = (await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })).json
