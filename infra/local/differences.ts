@@ -71,6 +71,11 @@ export const differences: readonly Difference[] = [
     reason: 'such a script pays often',
   },
   {
+    setting: 'CASHOUT_REFUSED_DAY_MAX',
+    here: '1000',
+    reason: 'the account numbers that the sandbox refuses can be tried with one wallet',
+  },
+  {
     setting: 'CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX',
     here: '1000',
     reason: 'the sandbox refuses one account number, which all users share',

@@ -68,14 +68,15 @@ export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets)
 
 export const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
-/** Wishes that one process gets. The sandbox checks the signatures of the events that it receives. */
+/** Wishes that one process gets, such as fees for an app that shows them. The sandbox checks the signatures of the events that it receives. */
 export const wishesOf = {
   gateway: ['EVENTS_URL', 'EVENTS_SECRETS'],
   sandbox: ['EVENTS_SECRETS'],
+  pricing: ['TOPUP_FEES'],
 } as const satisfies { readonly [P in OwnProcess]?: readonly string[] }
 
 const ownWishesOf = (process: OwnProcess): readonly string[] =>
-  process === 'gateway' || process === 'sandbox' ? wishesOf[process] : []
+  (wishesOf as { readonly [P in OwnProcess]?: readonly string[] })[process] ?? []
 
 export const wishesIn = (own: Own, process: OwnProcess): Env =>
   Object.fromEntries([...wishes, ...ownWishesOf(process)].flatMap((name) => (own[name] ? [[name, own[name]]] : [])))

@@ -130,11 +130,12 @@ test('a start prints what it takes from the environment: places of servers, othe
     RPC_URL: '',
     DATABASE_URL: 'postgres://me:word@10.0.0.1:5432/shop',
     LOG_LEVEL: 'debug',
+    TOPUP_FEES: 'IDR:qr=0+70',
     POSTGRES_PASSWORD: 'word',
     NATS_PASSWORD_ADMIN: 'word',
     NATS_PASSWORD_OPS: 'word',
   }
-  const taken = 'DATABASE_URL (10.0.0.1:5432), LOG_LEVEL, NATS_PASSWORD_*, POSTGRES_PASSWORD'
+  const taken = 'DATABASE_URL (10.0.0.1:5432), LOG_LEVEL, TOPUP_FEES, NATS_PASSWORD_*, POSTGRES_PASSWORD'
   expect(takenOver(env)).toBe(taken)
   expect(takenOver({ PATH: '/bin' })).toBe('')
 })

@@ -45,9 +45,13 @@ export function assertOwnUrls(own: Own): void {
  */
 export function takenOver(own: Own): string {
   const urls = Object.keys(kinds).flatMap((name) => (own[name] ? [`${name} (${placeOf(own[name])})`] : []))
-  const others = ['NATS_MONITOR_URL', 'NATS_REPLICAS', ...wishes, ...wishesOf.gateway, ...secretNames()].filter(
-    (name) => own[name],
-  )
+  const others = [
+    'NATS_MONITOR_URL',
+    'NATS_REPLICAS',
+    ...wishes,
+    ...Object.values(wishesOf).flat(),
+    ...secretNames(),
+  ].filter((name) => own[name])
   const names = others.map((name) => name.replace(/^NATS_PASSWORD_.*/, 'NATS_PASSWORD_*'))
   return [...new Set([...urls, ...names])].join(', ')
 }
