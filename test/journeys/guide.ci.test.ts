@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { maxUint256 } from 'viem'
@@ -130,6 +130,11 @@ describe('a reader of the guide', () => {
     expect(await run('wait.sh', [], await session())).toContain(paymentId)
     await run('pay.sh', [], { PAYMENT_ID: paymentId })
     expect(await run('wait.ts', [paymentId])).toStartWith('topup credited: ')
+  })
+
+  test('saves a receipt', async () => {
+    expect(await run('receipt.ts')).toMatch(/^receipt of pay_\S+: receipt\.html\n$/)
+    expect(readFileSync(join(folder, 'receipt.html'), 'utf8')).toStartWith('<!doctype html>')
   })
 
   test('is told of changes, and reads the list when told', async () => {
