@@ -69,7 +69,9 @@ export const refusals = {
       id: 'Harga ini hanya untuk penarikan dana. Minta harga baru.',
       ms: 'Harga ini hanya untuk pengeluaran. Sila dapatkan harga baharu.',
     },
-    hint: 'Get a quote without `use: pay_out` for a top-up or a settlement.',
+    hint:
+      'Get a quote without `use: pay_out` for a top-up or a settlement. Only while cash-outs have a price of their own, ' +
+      'as at weekends, is such a quote refused, so that an app may not notice before.',
   },
   rate_unavailable: {
     status: 503,

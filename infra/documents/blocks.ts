@@ -8,7 +8,7 @@ import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
 import type { ChannelType } from '#infra/sandbox/channels/channel'
 import { channelsOf } from '#infra/sandbox/channels/channels'
 import { awaited } from './awaited'
-import { eventLines } from './event-fields'
+import { eventFieldLines } from './event-fields'
 import { personalData } from './personal-data'
 import { questions } from './questions'
 
@@ -32,7 +32,7 @@ export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/first-live-day.md', name: 'pilot', lines: pilot },
   { page: 'infra/operations/README.md', name: 'questions', lines: operatorQuestions },
   { page: 'services/gateway/guide/pages/webhooks.md', name: 'channels', lines: channels },
-  { page: 'services/gateway/guide/pages/events.md', name: 'events', lines: eventLines },
+  { page: 'services/gateway/guide/pages/events.md', name: 'events', lines: eventFieldLines },
 ]
 
 const code = (text: string) => `\`${text}\``

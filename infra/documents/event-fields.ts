@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { integratorTopics } from '#shared/messages/catalogue'
 
-/** Meanings of the fields of events, or of one event's. `eventLines` throws for a field that has none. */
+/** Meanings of the fields of events, or of one event's. `eventFieldLines` throws for a field that has none. */
 const meanings: Readonly<Record<string, string>> = {
   ausd: '10⁻⁶ AUSD',
   'autoRepay.max': 'the most that is still taken, 10⁻⁶ AUSD',
@@ -67,7 +67,7 @@ function rowsOf(event: string, { properties = {}, required = [] }: Schema, prefi
 }
 
 /** Returns a table for each schema, under the events that have it. */
-export const eventLines = (): string[] =>
+export const eventFieldLines = (): string[] =>
   [...Map.groupBy(integratorTopics, ({ schema }) => schema)].flatMap(([schema, topics], at) => [
     ...(at === 0 ? [] : ['']),
     `${topics.map(({ subject }) => `\`${subject}\``).join(', ')}:`,

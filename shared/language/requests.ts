@@ -216,9 +216,9 @@ export const requestTexts = {
     ms: 'until dalam sesi melebihi 7 hari ke hadapan: sila log masuk semula',
   },
   session_signature: {
-    en: 'the session signature is not 65 bytes of hex: sign in again',
-    id: 'tanda tangan sesi bukan 65 byte heksadesimal: silakan masuk kembali',
-    ms: 'tandatangan sesi bukan 65 bait heksadesimal: sila log masuk semula',
+    en: 'the session signature must be 0x and 130 hex digits, or more for a contract wallet: sign in again',
+    id: 'tanda tangan sesi harus berupa 0x dan 130 digit heksadesimal, atau lebih untuk dompet kontrak: silakan masuk kembali',
+    ms: 'tandatangan sesi mesti 0x dan 130 digit heksadesimal, atau lebih untuk dompet kontrak: sila log masuk semula',
   },
   session_foreign: {
     en: 'the session was not signed by its wallet: sign in again',

@@ -15,3 +15,11 @@ export const EventResend = question('gateway.events.resend', 'gateway', ['ops'],
   answer: CommandOutcome,
   gives: 'nothing',
 })
+
+/** Returns the `webhook-id` of a stored event, which is the same in each delivery. */
+export const webhookIdOf = ({ messageId, seq }: { readonly messageId: string; readonly seq: number }): string =>
+  // A header may contain nothing else.
+  /^[\x21-\x7e]{1,256}$/.test(messageId) ? messageId : `EVENTS:${seq}`
+
+/** An event that was not taken, the reason, and the time of its next attempt, in ISO 8601. The gateway reports it with its figures. */
+export type RefusedEvent = { readonly sequence: number; readonly why: string; readonly retryAt: string }

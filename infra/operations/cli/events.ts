@@ -11,9 +11,7 @@ import { isWallet } from '#infra/operations/timeline/find'
 import { periodFault, timeFrom } from '#infra/operations/timeline/search'
 import { firstSince, messageAt } from '#infra/operations/timeline/stored-messages'
 import { integratorTopics } from '#shared/messages/catalogue'
-import { EventResend } from '#shared/messages/events'
-import { idOf } from '../../../services/gateway/push/event'
-import type { RefusedEvent } from '../../../services/gateway/push/push'
+import { EventResend, type RefusedEvent, webhookIdOf } from '#shared/messages/events'
 
 // The events that are announced to the integrator, as their stream stores them.
 
@@ -109,7 +107,7 @@ export async function readEvents(
         at: message.time,
         type: message.subject,
         wallet: data.wallet ?? '-',
-        id: webhookIdOf(message),
+        id: idOf(message),
         progress: progressOf(standing, message.seq),
         data,
       }
@@ -129,7 +127,7 @@ async function messagesIn(manager: JetStreamManager, first: number, last: number
   return messages.filter((message) => message !== undefined)
 }
 
-const webhookIdOf = ({ header, seq }: StoredMsg): string => idOf({ messageId: header.get('Nats-Msg-Id'), seq })
+const idOf = ({ header, seq }: StoredMsg): string => webhookIdOf({ messageId: header.get('Nats-Msg-Id'), seq })
 
 /** What is known about the calls. JetStream knows up to where all events are acknowledged, and how many after that are not. */
 export type Standing = Pick<ConsumerInfo, 'num_ack_pending'> & {
@@ -211,7 +209,7 @@ async function findSequence(manager: JetStreamManager, id: string): Promise<numb
   const { state } = await manager.streams.info(stream)
   for (let last = state.last_seq; last >= state.first_seq; last -= batch) {
     const messages = await messagesIn(manager, Math.max(state.first_seq, last - batch + 1), last)
-    const found = messages.find((message) => types.includes(message.subject) && webhookIdOf(message) === id)
+    const found = messages.find((message) => types.includes(message.subject) && idOf(message) === id)
     if (found) return found.seq
   }
   return undefined

@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock'
-import { bodyOf, idOf, type StoredEvent } from './event'
+import { webhookIdOf } from '#shared/messages/events'
+import { bodyOf, type StoredEvent } from './event'
 import { signedHeaders } from './signed-headers'
 
 /** Deadline of a call, from the connection to the status, in ms. It is half of the consumer's ack_wait. */
@@ -25,7 +26,7 @@ export async function call(
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { ...signedHeaders(keys, { id: idOf(event), atSeconds, body }), 'user-agent': 'ausd-events/1' },
+      headers: { ...signedHeaders(keys, { id: webhookIdOf(event), atSeconds, body }), 'user-agent': 'ausd-events/1' },
       body,
       // A redirect would send signed data to an address that nobody configured.
       redirect: 'manual',

@@ -7,6 +7,7 @@ import { type Log, type LogThrottled, openLogThrottled } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { requestSeconds, timer } from '#platform/metrics/measures'
 import type { Runtime } from '#platform/service'
+import type { RefusedEvent } from '#shared/messages/events'
 import type { Config } from '../config'
 import { type Called, call, type Endpoint } from './call'
 import type { StoredEvent } from './event'
@@ -26,9 +27,6 @@ export type Push = AsyncDisposable & {
   /** Returns the events whose last call by this instance was refused, newest first. */
   readonly refused: () => readonly RefusedEvent[]
 }
-
-/** An event that was not taken, the reason, and the time of its next attempt, in ISO 8601. */
-export type RefusedEvent = { readonly sequence: number; readonly why: string; readonly retryAt: string }
 
 /** Number of refused events that an instance reports, because a reply of NATS has at most 1 MiB. */
 const refusedMax = 5_000

@@ -42,7 +42,7 @@ describe('an Authorization header is refused', () => {
   const shape = 'the Authorization header must be Service <wallet>.<until>.<signature>'
   const begin = 'the Authorization header must begin with Service'
   const notUnix = 'until in the session is not a unix time in seconds'
-  const notHex = 'the session signature is not 65 bytes of hex'
+  const notHex = 'the session signature must be 0x and 130 hex digits, or more for a contract wallet'
   const notAddress = 'the session wallet is not an address'
   const ahead = 'until in the session is more than 7 days ahead'
   test.each([
