@@ -34,6 +34,8 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using endpoints = await openServiceEndpoints(config, runtime, identityOf(config))
   const node = openNode({ endpoints, chainId })
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
+  // A wrong chain ends the process also while nothing else responds.
+  const inspecting = awaitChain(node, expected, runtime)
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
@@ -45,7 +47,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   // Orders are stored, and transfers end in time, also while the chain is away.
   await using _consumed = consume(messages)
   await using ending = startEndingUndecided({ ...newProcess(log, clock), database, log, clock, poke: outbox.poke })
-  const domain = await awaitChain(node, expected, runtime)
+  const domain = await inspecting
   if (!domain) return
   await ending[Symbol.asyncDispose]()
   const contracts = { ausd, creditLine, domain }

@@ -213,8 +213,7 @@ describe('a user cannot exceed the limits of one wallet', () => {
     const second = await topup(person, 50_000)
     expect(said(second)).toBe(dayOver)
     expect(Number(second.headers.get('Retry-After'))).toBeGreaterThan(2)
-    const whole = '400 Amount exceeds the maximum of a payment.'
-    expect(said(await topup(person, 100_001))).toBe(whole)
+    expect(said(await topup(person, 100_001))).toBe('400 Amount exceeds the daily limit.')
     expect(said(await topup(person, 40_000))).toBe('ok')
     await person.draw(10_000_000n)
     await person.until('the debt', (me) => me.drawn !== '0')

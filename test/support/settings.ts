@@ -66,8 +66,8 @@ export const liftedLimits: Changes = {
     RATE_LIMIT_DELIVERIES_PER_MINUTE: '6000000',
   },
   payments: { ...provider, TOPUP_DAY_COUNT_MAX: '1000000' },
-  // The sandbox refuses one account number, which all users share.
-  payouts: { ...provider, CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: '1000000' },
+  // The sandbox refuses few account numbers, which all users share.
+  payouts: { ...provider, CASHOUT_REFUSED_DAY_MAX: '1000000', CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: '1000000' },
   'chain-relayer': { ...chain, RPC_ETH_CALLS_PER_SECOND: '100000', READS_EVERY_MS: '240' },
   'indexer-reader': chain,
   operations: provider,

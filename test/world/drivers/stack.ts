@@ -58,15 +58,12 @@ export type World = AsyncDisposable & {
   readonly heal: () => Promise<void>
 }
 
-/** Settings for a few users who have more refused cash-outs in a minute than a deployment allows in a day. */
-const env = { ...quickChecks, payouts: { ...quickChecks.payouts, CASHOUT_REFUSED_DAY_MAX: '1000000' } }
-
 /** Opens a world. `changes.env` replaces its settings. With `disks`, the power of its stores can be cut. */
 export async function openWorld(
   topology: Topology,
   { disks = false, ...changes }: SuiteOptions & { readonly disks?: boolean } = {},
 ): Promise<World> {
-  const options = { env, durable: disks, ...changes }
+  const options = { env: quickChecks, durable: disks, ...changes }
   const ends = new AsyncDisposableStack()
   try {
     const wires: { nats?: Wire; postgres?: Wire } = {}

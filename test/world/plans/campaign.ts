@@ -48,7 +48,6 @@ const env = {
     // A fault sets the provider's clock back by two hours; in production the overlap is days.
     PROVIDER_LIST_RECENT_MS: '10800000',
   },
-  payouts: { CASHOUT_REFUSED_DAY_MAX: '1000000' },
 }
 
 /**

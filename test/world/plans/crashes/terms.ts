@@ -23,7 +23,6 @@ const quickEnv = {
   payouts: {
     ...quickChecks.payouts,
     RECHECK_AFTER_MS: '1500',
-    CASHOUT_REFUSED_DAY_MAX: '1000000', // The limit is high because a few users repeat every path.
   },
   sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
 }
