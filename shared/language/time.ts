@@ -1,6 +1,6 @@
 import { type Language, locales } from '#shared/language/language'
 import { countries } from '#shared/money/countries'
-import { dayEndMs } from '#shared/money/day'
+import { dateAt, dayEndMs } from '#shared/money/day'
 import type { Pair } from '#shared/money/pair'
 
 /** Zones in which times are written. None has daylight saving time. */
@@ -59,14 +59,14 @@ export function timeText(
 export const dayText = (ms: number, language: Language, zone: Zone): string => partsOf(ms, language, zone).day
 
 const hourMs = 3_600_000
-const offsetMsOf = (zone: Zone): number =>
-  (countries.find(({ timeZone }) => timeZone === zone)?.utcOffsetHours ?? 0) * hourMs
+const offsetHoursOf = (zone: Zone): number => countries.find(({ timeZone }) => timeZone === zone)?.utcOffsetHours ?? 0
 
 /** Returns the date of a time (unix ms) in a zone, as `2026-11-28`. */
-export const dateIn = (zone: Zone, ms: number): string => new Date(ms + offsetMsOf(zone)).toISOString().slice(0, 10)
+export const dateIn = (zone: Zone, ms: number): string => dateAt(offsetHoursOf(zone), ms)
 
 /** Returns the midnight (unix ms) with which a date such as `2026-11-28` begins in a zone. NaN if the text is no date. */
-export const dateStartMs = (zone: Zone, date: string): number => Date.parse(`${date}T00:00:00Z`) - offsetMsOf(zone)
+export const dateStartMs = (zone: Zone, date: string): number =>
+  Date.parse(`${date}T00:00:00Z`) - offsetHoursOf(zone) * hourMs
 
 function partsOf(ms: number, language: Language, zone: Zone, to: 'minute' | 'second' = 'minute') {
   const parts = formatOf(language, zone).formatToParts(new Date(Math.min(ms, lastMs)))

@@ -27,9 +27,12 @@ export function namedDayStartMs(pair: Pair, day: string): number | undefined {
   return midnightUtc - countryBy('pair', pair).utcOffsetHours * hourMs
 }
 
+/** Writes the date of `atMs` (unix ms) at an offset from UTC, `2026-11-24`. */
+export const dateAt = (utcOffsetHours: number, atMs: number): string =>
+  new Date(atMs + utcOffsetHours * hourMs).toISOString().slice(0, 10)
+
 /** Writes the day of `atMs` in the country of the money, `2026-11-24`. */
-export const dayName = (pair: Pair, atMs: number): string =>
-  new Date(atMs + countryBy('pair', pair).utcOffsetHours * hourMs).toISOString().slice(0, 10)
+export const dayName = (pair: Pair, atMs: number): string => dateAt(countryBy('pair', pair).utcOffsetHours, atMs)
 
 /** Writes a time as ISO 8601 in the zone of the country of the money, `2026-11-24T10:00:00.000+07:00`. */
 export function zonedText(pair: Pair, atMs: number): string {

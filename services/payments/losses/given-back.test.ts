@@ -20,9 +20,8 @@ async function paid(wallet: `0x${string}`): Promise<string> {
 }
 const isFrozen = async (wallet: `0x${string}`) => (await fixture.walletRow(wallet))?.frozen ?? false
 
-async function repaidNeedlessly() {
-  const wallet = newWallet()
-  const id = await paid(wallet)
+/** Disputes a payment, which is lost at once. */
+async function lost(id: string) {
   const { id: dispute } = await fixture.control(`payments/${id}/chargeback`)
   const turns = async (status: string, refundedMinor: bigint) => {
     await fixture.control(`chargebacks/${dispute}`, { status })
@@ -30,6 +29,12 @@ async function repaidNeedlessly() {
     await fixture.becomes(id, { refundedMinor })
   }
   await turns('SUCCESS', 50_000n)
+  return { id, turns }
+}
+
+async function repaidNeedlessly() {
+  const wallet = newWallet()
+  const { id, turns } = await lost(await paid(wallet))
   expect(await isFrozen(wallet)).toBe(true)
   const repaying = await paid(wallet)
   await turns('REVERSED', 0n)
@@ -88,17 +93,6 @@ test('an unneeded repayment is owed back in the books, and no receivable is left
 
 describe('an unneeded repayment of a wallet that owes for another payment', () => {
   const { readBooks } = booksOf(fixture)
-  /** Disputes a payment, which is lost at once. */
-  const lost = async (id: string) => {
-    const { id: dispute } = await fixture.control(`payments/${id}/chargeback`)
-    const turns = async (status: string, refundedMinor: bigint) => {
-      await fixture.control(`chargebacks/${dispute}`, { status })
-      await fixture.list()
-      await fixture.becomes(id, { refundedMinor })
-    }
-    await turns('SUCCESS', 50_000n)
-    return { id, turns }
-  }
   const sharesOf = async (id: string) => {
     const loss = (await fixture.reversals()).find(({ paymentId }) => paymentId === id)!
     return [loss.lostMicro, loss.madeGoodMicro]
