@@ -209,11 +209,6 @@ describe('the default of restored debt', () => {
     }
     await after(time)
   }
-  const pauseFor = async (seconds: number) => {
-    await act('pause')
-    await fixture.warp(seconds)
-    await act('unpause')
-  }
 
   // Times count from the draw. Each step takes place in the second that the step before it names.
   test.each([
@@ -262,7 +257,15 @@ describe('the default of restored debt', () => {
     ],
     [
       'before a pause',
-      [() => settle(), () => after(end + 9n), () => revoke(), () => pauseFor(5_000)],
+      [
+        () => settle(),
+        () => after(end + 9n),
+        () => revoke(),
+        () => after(end + 10n),
+        () => act('pause'),
+        () => after(end + 5_010n),
+        () => act('unpause'),
+      ],
       // The pause moves the end of grace, too.
       end + 9n + day + 5_000n,
     ],

@@ -44,6 +44,7 @@ describe.skipIf(!natsCli)(natsCli ? 'the NATS CLI' : `the NATS CLI (${noNatsCli}
       .replace('<date>', '2026-01-01')
       .replace('<source>.<pair>', 'fixed.usd-idr')
       .replace('<stream>', 'EVENTS')
+      .replace('<service>', 'payments')
       .replace('…', stack.info.nats.admin.password)
 
   test.each(natsCommands())('an operator can run `nats %s`, as the documents say', async (words) => {

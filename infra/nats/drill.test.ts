@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
@@ -63,14 +63,17 @@ const order = (id: string) => ({
 })
 const orderAll = (...ids: string[]) =>
   payments.database.transaction(async (tx) => {
-    for (const id of ids) await announce(tx, ordering.outbox, RevokeOrdered, id, order(id))
+    for (const id of ids) announce(tx, ordering.outbox, RevokeOrdered, id, order(id))
   })
 
 describe('after JetStream lost its whole store', () => {
   test('provisioning restores the running services, and nothing is done twice', async () => {
     const done: string[] = []
     const revoking = reactTo(RevokeOrdered, {
-      apply: async (_, { refId }) => void done.push(refId),
+      apply: async (tx, { refId }) => {
+        await tx.execute(sql`select`) // As every reaction, it reads before it does anything.
+        done.push(refId)
+      },
     })
     opened.push(
       relayOutbox({ ...payments, outbox: ordering.outbox, log }),

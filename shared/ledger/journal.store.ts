@@ -135,7 +135,7 @@ export async function bookTo(
 ): Promise<void> {
   // Usually there is nothing to reverse, which is checked without the lock.
   if (lines.length === 0 && !(await isBooked(tx, journal, item))) return
-  await lockItem(tx, item)
+  lockItem(tx, item)
   await bookAll(tx, journal, event, new Map([[item, lines]]))
 }
 
@@ -159,7 +159,7 @@ export async function reverse(
   const [first] = lines
   if (!first) return undefined
   const { item } = first
-  await lockItem(tx, item)
+  lockItem(tx, item)
   const before = await tx.select({ posting: journal.posting }).from(journal).where(eq(journal.reverses, reverses))
   if (before[0]) throw new NotReversible(`${reverses} was already reversed by ${before[0].posting}`)
   const posting = `${item}/${crypto.randomUUID()}`

@@ -118,7 +118,7 @@ async function permit(guard: CommandGuard, asked: Asked): Promise<Verdict> {
   if (!approvals || worth.micro === 0n) return verdictOf(decide(0n), worth, nowMs)
   return approvals.database.transaction(async (tx: Tx) => {
     // guard: what an operator gives alone is counted before the next command
-    await lockApprovals(tx)
+    lockApprovals(tx)
     const { command: id, by } = bare
     const request = { command: id, requestHash: requestHash(command), by }
     const aloneMicro = await sumAlone(tx, approvals.table, { ...request, to: worth.to })

@@ -244,13 +244,17 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'of two instances with the same message, one claims it': instead('where held.done_at is null', ''),
   'an instance waits while another handles the same message': instead(
     `insert into \${inbox} as held (consumer, message_id, done_at)
-      values (\${consumer}, \${messageId}, now())
-      on conflict (consumer, message_id) do update set done_at = now() where held.done_at is null
-      returning 1`,
+    values (\${consumer}, \${messageId}, now())
+    on conflict (consumer, message_id) do update set done_at = now() where held.done_at is null
+    returning 1`,
     'select 1',
   ),
+  'a fresh message that is claimed is not handled': instead('1 / (select', '1 + (select'),
   'only the instance with the claim does the work': instead('claimed', 'true'),
-  'a claim commits together with its work or not at all': instead('tx', 'await database.run(async (db) => db)'),
+  'a claim commits together with its work or not at all': instead(
+    'claimDelivered(tx',
+    'claimDelivered(await database.run(async (db) => db)',
+  ),
   'a message is a row written by the transaction it reports': instead(
     `insert into \${outbox} (id, subject, payload, request_id, leased_until)
     select \${columns} from \${announced} on conflict do nothing returning id`,

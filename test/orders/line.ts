@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import {
+  flush,
   openCutter,
   processOfKeyData,
   readParse,
@@ -41,10 +42,16 @@ type LineOptions = {
   readonly changed: () => void
 }
 
-type Unit = { readonly bytes: Buffer; readonly text: string | undefined }
+type Unit = {
+  readonly bytes: Buffer
+  readonly text: string | undefined
+  /** True if the client sends more before the Sync. Postgres is asked to answer at once, and skips the rest after an error. */
+  readonly isAhead: boolean
+}
 
 const isReading = (text: string): boolean => /^\s*select\b/i.test(text) && !/for update/i.test(text)
 const commit = 'commit'
+const ownCommit: Unit = { bytes: Buffer.alloc(0), text: commit, isAhead: false }
 
 export function openLine(options: LineOptions): Line {
   const { client, server: at, mustWait, changed } = options
@@ -54,6 +61,8 @@ export function openLine(options: LineOptions): Line {
   const texts = new Map<string, string>()
   const units: Unit[] = []
   let gathered: Buffer[] = []
+  /** Statements whose Sync or Flush the client has not sent yet. */
+  let executed: Unit[] = []
   let gatheredText: string | undefined
   let pid = 0
   let transactions = 0
@@ -111,7 +120,7 @@ export function openLine(options: LineOptions): Line {
       return
     }
     waiting = undefined
-    running = { bytes: Buffer.alloc(0), text: commit }
+    running = ownCommit
     own = 1
     server.write(simpleQuery(commit))
   }
@@ -125,8 +134,19 @@ export function openLine(options: LineOptions): Line {
     if (letter === 'B') gatheredText = texts.get(statementOfBind(message))
     if (letter === 'Q') gatheredText = textOfQuery(message).trim()
     gathered.push(bytes)
+    if (letter === 'E') {
+      executed.push({ bytes: Buffer.concat(gathered), text: gatheredText, isAhead: true })
+      gathered = []
+    }
     if (!['S', 'Q', 'H', 'p', '', 'X'].includes(letter)) return
-    units.push({ bytes: Buffer.concat(gathered), text: gatheredText })
+    const last = letter === 'S' ? executed.pop() : undefined
+    units.push(...executed.map((unit) => ({ ...unit, bytes: Buffer.concat([unit.bytes, flush]) })))
+    units.push({
+      bytes: Buffer.concat([...(last ? [last.bytes] : []), ...gathered]),
+      text: last?.text ?? (letter === 'Q' ? gatheredText : undefined),
+      isAhead: false,
+    })
+    executed = []
     gathered = []
     gatheredText = undefined
     pump()
@@ -145,9 +165,23 @@ export function openLine(options: LineOptions): Line {
       done('I')
       return
     }
-    if (letter === 'Z') ready(message)
-    else if (held) held.push(bytes)
-    else answers.push(bytes)
+    if (letter === 'Z') {
+      ready(message)
+      return
+    }
+    ;(held ?? answers).push(bytes)
+    if (!running?.isAhead) return
+    if (letter === 'E') skip()
+    if (letter === 'C') done(running.text?.startsWith('begin') ? 'T' : status)
+  }
+
+  /** Sends what Postgres skips after an error, up to the Sync to which it responds. */
+  function skip(): void {
+    while (running?.isAhead && units.length > 0) {
+      running = units.shift()!
+      server.write(running.bytes)
+    }
+    if (running?.isAhead) running = undefined // The client sends the Sync when it reads the error.
   }
 
   function ready(message: WireMessage): void {
@@ -160,7 +194,7 @@ export function openLine(options: LineOptions): Line {
     }
     if (now === 'E') {
       own = 1
-      running = { bytes: Buffer.alloc(0), text: commit } // This commit rolls back a failed transaction.
+      running = ownCommit // This commit rolls back a failed transaction.
       server.write(simpleQuery(commit))
       return
     }

@@ -51,5 +51,8 @@ export const processOfKeyData = ({ bytes }: WireMessage): number => bytes.readIn
 /** Returns the status of a transaction. `I`: none, `T`: open, `E`: failed. */
 export const statusOfReady = ({ bytes }: WireMessage): string => String.fromCharCode(bytes[5]!)
 
+/** Message that makes the server send the answers that it has. */
+export const flush: Buffer = Buffer.from('H\0\0\0\x04')
+
 /** Message that reports the server as ready, outside of any transaction. */
 export const readyOutside: Buffer = Buffer.from('Z\0\0\0\x05I')

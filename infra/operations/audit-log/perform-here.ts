@@ -28,7 +28,7 @@ export async function performHere<Q extends CommandQuestion>(
   const database: NonNullable<CommandGuard['approvals']>['database'] = {
     read: async (read) => read(db),
     run: async (write) => write(db),
-    transaction: (change) => db.transaction((tx) => change(tx as Tx)),
+    transaction: (change) => db.transaction(async (tx) => change(tx as Tx)),
   }
   const guard = { ...signing.signer.rules, approvals: { database, table, isInsertOnly: true }, clock: Date.now }
   const carryOut = handler(question, async () => ok(await work()) as AnswerOf<Q>, worth)

@@ -44,7 +44,7 @@ export async function countSigned(
   spending: Spending,
   spends: readonly Spend[],
 ): Promise<bigint | undefined> {
-  await lockNamed(tx, `signed:${signer}:${spending}`)
+  lockNamed(tx, `signed:${signer}:${spending}`)
   // guard: a transaction re-signed with a higher fee counts once
   const [day] = await tx.execute<{ added: number; total: string }>(sql`
     with added as (

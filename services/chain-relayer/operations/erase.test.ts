@@ -34,7 +34,7 @@ describe('the lock of a wallet', () => {
     const order = orderOf(task)
     const [locked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const holding = database.transaction(async (tx) => {
-      await lockWallet(tx, order.wallet)
+      lockWallet(tx, order.wallet)
       if (work === 'order') await insertOperation(tx, order)
       locked.resolve()
       await seen.promise

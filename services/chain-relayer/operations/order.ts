@@ -49,7 +49,7 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
 async function accept(tx: Tx, order: Order): Promise<void> {
   // The lock makes an erasure wait, and keeps AUSD that is being given back from being paid out as well.
   // guard: a take waits for a giveback of its wallet that is being stored
-  await lockWallet(tx, order.wallet)
+  lockWallet(tx, order.wallet)
   // guard: AUSD returned to its sender does not also pay a cash-out
   const isLost = order.kind === 'take' && (await isGivenBack(tx, order))
   if (!isLost && (await insertOperation(tx, order))) return
@@ -107,14 +107,12 @@ async function settleFrom(
   const set = { ...place, reason: null }
   const moved = await moveOperations(tx, ids, 'settled', set, from)
   const settled = operations.filter(({ id }) => moved.has(id))
-  await Promise.all([
-    ...settled.map((operation) => bookOperation(tx, operation)),
-    announceAll(
-      tx,
-      outbox,
-      settled.map((operation) => settledOf(operation, place, { repaid: repaidBy(operation) })),
-    ),
-  ])
+  announceAll(
+    tx,
+    outbox,
+    settled.map((operation) => settledOf(operation, place, { repaid: repaidBy(operation) })),
+  )
+  await Promise.all(settled.map((operation) => bookOperation(tx, operation)))
   return settled
 }
 
@@ -125,7 +123,7 @@ async function settleFrom(
 export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain): Promise<boolean> {
   const set = { ...place, watchAt: null }
   if (!(await moveOperation(tx, operation.id, 'settled', set, ['failed']))) return false
-  await announceSettled(tx, operation, place)
+  announceSettled(tx, operation, place)
   return true
 }
 
@@ -138,7 +136,7 @@ export async function fail(
 ): Promise<boolean> {
   const watchAt = mayHappenLate(operation, reason) ? fromNow(0) : null
   if (!(await moveOperation(tx, operation.id, 'failed', { reason, watchAt }, from))) return false
-  await announceFailure(tx, operation, reason)
+  announceFailure(tx, operation, reason)
   return true
 }
 
@@ -185,7 +183,7 @@ const announceFailure = (tx: Tx, { id, kind, cause, wallet, requestId = null }: 
   const topic = relay.relayFailed(kind)
   const payload = { operationId: id, cause, wallet, reason }
   const message = announcement(topic, messageIdFor(topic, cause, repeat), payload)
-  return announceAll(tx, outbox, [{ ...message, requestId }])
+  announceAll(tx, outbox, [{ ...message, requestId }])
 }
 
 async function repeatOutcome(tx: Tx, { id }: Operation): Promise<void> {
@@ -194,5 +192,5 @@ async function repeatOutcome(tx: Tx, { id }: Operation): Promise<void> {
   const { state, reason, txHash, blockNumber, repeats } = ended
   if (state === 'failed') return announceFailure(tx, ended, reason ?? 'reverted', repeats)
   const where = txHash && blockNumber !== null ? { txHash, blockNumber } : null
-  await announceSettled(tx, ended, where, repeats)
+  announceSettled(tx, ended, where, repeats)
 }

@@ -1,18 +1,21 @@
 import { and, eq, gt, gte, inArray, lt, lte, ne, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { fromNow, isOneOf, midnightInJakarta } from '#platform/db/columns'
-import type { Db, Tx } from '#platform/db/open'
+import { type Db, sendAhead, type Tx } from '#platform/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
 
 /** Locks a wallet, so that concurrent transactions cannot spend the same AUSD twice. */
-export const lockWallet = (tx: Tx, wallet: Hex) => lockWallets(tx, [wallet])
+export const lockWallet = (tx: Tx, wallet: Hex): void => lockWallets(tx, [wallet])
 
 /** Locks wallets in a fixed order to avoid deadlocks. */
-export const lockWallets = (tx: Tx, wallets: readonly Hex[]) =>
-  tx.execute(sql`select pg_advisory_xact_lock(word) from (
-    select distinct hashtext(wallet) as word from unnest(${sql.param([...wallets])}::text[]) as wallet
-    order by word) as words`)
+export const lockWallets = (tx: Tx, wallets: readonly Hex[]): void =>
+  sendAhead(
+    tx,
+    sql`select pg_advisory_xact_lock(word) from (
+      select distinct hashtext(wallet) as word from unnest(${sql.param([...wallets])}::text[]) as wallet
+      order by word) as words`,
+  )
 
 /** Sums the AUSD (10⁻⁶) that open operations, except `without`, will move out of each wallet. */
 export async function leavingMicro(

@@ -250,7 +250,7 @@ function sharedBy({ database }: Pick<Context, 'database'>) {
 async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendAnswer>[]> {
   const orders = wanted.map(({ order }) => order)
   const wallets = [...new Set(orders.map(({ wallet }) => wallet))]
-  await lockWallets(tx, wallets)
+  lockWallets(tx, wallets)
   const [stored, taken, leaving, reverted] = await Promise.all([
     findOperations(
       tx,

@@ -154,7 +154,7 @@ async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, f
       const verdicts = going.filter(({ kind }) => isVerdict(kind))
       // guard: verdicts of a wallet are assigned one after another
       if (verdicts.length > 0)
-        await lockWallets(
+        lockWallets(
           tx,
           verdicts.map(({ wallet }) => wallet),
         )

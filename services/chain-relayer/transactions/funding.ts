@@ -51,7 +51,7 @@ export async function coverOf(
   { funds, costEachWei: cost }: { readonly funds: Funds; readonly costEachWei: bigint },
 ): Promise<ReadonlyMap<Operation, Cover>> {
   const wallets = [...new Set(operations.map(({ wallet }) => wallet))]
-  await lockWallets(tx, wallets)
+  lockWallets(tx, wallets)
   const [unseen, reverted, atStake] = await Promise.all([
     unseenMicro(tx, wallets, funds.blockNumber),
     revertedGasToday(tx, wallets),
@@ -99,7 +99,7 @@ export async function chargeGas(
   const eachWei = wei / BigInt(operationIds.length)
   const counts = Map.groupBy(ofUsers, ({ wallet }) => wallet)
   const wallets = [...counts.keys()]
-  await lockWallets(tx, wallets)
+  lockWallets(tx, wallets)
   const reverted = await revertedGasToday(tx, wallets)
   const rows = [...counts].map(([wallet, { length }]) => ({
     lane,

@@ -51,7 +51,7 @@ describe('security: AUSD is never both given back and used by a cash-out', () =>
   async function besides(order: Order, work: () => Promise<unknown>) {
     const [stored, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const storing = database.transaction(async (tx) => {
-      await lockWallet(tx, order.wallet)
+      lockWallet(tx, order.wallet)
       await insertOperation(tx, order)
       stored.resolve()
       await seen.promise

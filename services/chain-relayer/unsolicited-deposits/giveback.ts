@@ -96,7 +96,7 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
   const order = orderFor(arrival)
   const decided = await context.database.transaction(async (tx) => {
     // guard: a giveback waits for a take of its wallet that is being stored
-    await lockWallet(tx, arrival.wallet)
+    lockWallet(tx, arrival.wallet)
     const facts = { ...(await rowFacts(tx, arrival)), isUsed: spent }
     const refusal = refusalOf(facts, arrival.ausdMicro)
     const decision: GivebackDecision =

@@ -54,7 +54,7 @@ const newFlag = { flagSettledAt: null, flagFailedAt: null }
 
 /** Locks the wallet for this transaction, even without a row. */
 export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Identity | undefined> {
-  await lockNamed(tx, `identity:${wallet}`)
+  lockNamed(tx, `identity:${wallet}`)
   const [row] = await tx.select().from(identities).where(eq(identities.wallet, wallet))
   if (!row) return undefined
   return { state: row.state, decidedAtMs: row.decidedAt.getTime(), revision: row.revision }

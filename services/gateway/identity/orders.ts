@@ -90,7 +90,7 @@ async function flagSettled(tx: Tx, context: Context, wallet: `0x${string}`, revi
   context.log.info({ wallet, state: row.state }, 'verified flag settled')
   if (row.state !== 'verified') return
   if (!(await orderDrip(tx, wallet, checkAt))) return
-  await announce(tx, outbox, DripOrdered, dripOrderId(wallet), { wallet })
+  announce(tx, outbox, DripOrdered, dripOrderId(wallet), { wallet })
   failpoint('gateway:drip-ordered')
 }
 
@@ -156,7 +156,7 @@ async function repeatFlag(
     return giveUp(context, wallet)
   }
   const order = { wallet, verified: wanted, revision: String(revision) }
-  await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
+  announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
 }
 
 /** Repeats the drip. After a repeated order, any coin in the wallet settles it, whoever sent the coin. */
@@ -164,5 +164,5 @@ async function repeatDrip(tx: Tx, context: Context, row: IdentityRow, nativeWei:
   const { wallet, revision, sweeps } = row
   if (sweeps > 0 && nativeWei > 0n) await settleDrip(tx, wallet)
   else if (sweeps >= sweepsMax) giveUp(context, wallet)
-  else await announce(tx, outbox, DripOrdered, dripRepeatId(wallet, revision, sweeps + 1), { wallet })
+  else announce(tx, outbox, DripOrdered, dripRepeatId(wallet, revision, sweeps + 1), { wallet })
 }

@@ -35,7 +35,7 @@ type PersonRow = typeof persons.$inferSelect
 export async function judgeApproved(tx: Tx, wallet: `0x${string}`, asked: SamePerson): Promise<PersonVerdict> {
   const named = asked === 'unknown' ? [] : asked.filter((one) => one !== null)
   // guard: wallets of one person are judged one after another
-  await lockNamed(tx, 'identity persons')
+  lockNamed(tx, 'identity persons')
   const holdings = await tx
     .select({ wallet: identities.wallet, firstVerifiedAt: identities.firstVerifiedAt })
     .from(identities)
@@ -90,7 +90,7 @@ export async function recordNamed(tx: Tx, wallet: `0x${string}`, same: SamePerso
 /** Refuses a wallet that is linked itself: two that are linked to each other would leave their person without a verified one. */
 async function linkFault(tx: Tx, linkedTo: `0x${string}`): Promise<{ refused: string } | undefined> {
   // Of two links towards each other, the second sees the first.
-  await lockNamed(tx, 'identity persons')
+  lockNamed(tx, 'identity persons')
   const [other] = await tx.select().from(persons).where(eq(persons.wallet, linkedTo))
   return other?.ruling === 'linked' ? { refused: `${linkedTo} is linked to ${other.linkedTo} itself` } : undefined
 }
@@ -99,7 +99,7 @@ export type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'command'
 
 /** Replaces the decision that the operator saw, once per command, and makes its recheck due. */
 export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | undefined> {
-  await lockNamed(tx, `identity:${ruled.wallet}`)
+  lockNamed(tx, `identity:${ruled.wallet}`)
   const [known] = await tx.select().from(persons).where(eq(persons.wallet, ruled.wallet))
   if (known?.command === ruled.command) return undefined
   if ((known?.command ?? null) !== ruled.replaced)

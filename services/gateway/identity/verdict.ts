@@ -254,9 +254,9 @@ async function announceFlag(
 ) {
   const revision = next.revision!
   const order = { wallet, verified, revision: String(revision) }
-  await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision), order)
+  announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision), order)
   const occurredAt = new Date(next.decidedAtMs).toISOString()
-  await announce(tx, outbox, IdentityDecided, messageIdFor(IdentityDecided, flagCause(wallet, revision)), {
+  announce(tx, outbox, IdentityDecided, messageIdFor(IdentityDecided, flagCause(wallet, revision)), {
     wallet,
     verified,
     occurredAt,

@@ -95,7 +95,7 @@ const clamp = (value: number, least: number, most: number) => Math.min(most, Mat
 export async function orderTry(tx: Tx, one: Try, sum: Sum): Promise<boolean> {
   // guard: a try to repay a debt automatically is ordered once
   if (!(await insertTry(tx, { ...one, ...sum }))) return false
-  await announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
+  announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
   failpoint('gateway:repayment-ordered')
   return true
 }
@@ -118,7 +118,7 @@ export function autoRepayReactions({ clock, log }: Pick<Context, 'clock' | 'log'
     log.info({ ...one, outcome, reason }, 'automatic repayment ended')
     if (outcome === 'needless' || outcome === null) return
     const { wallet, cycle } = one
-    await announce(tx, outbox, CreditAutorepay, messageIdFor(CreditAutorepay, cause), {
+    announce(tx, outbox, CreditAutorepay, messageIdFor(CreditAutorepay, cause), {
       wallet,
       cycle,
       outcome,

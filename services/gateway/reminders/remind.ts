@@ -136,7 +136,7 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
     const isPromised = permission && Number(blockTime) < debt.defaultsAt && isCovered(account.ok, permission)
     const isNew = await database.transaction(async (tx) => {
       if (!(await insertReminder(tx, { wallet, cycle, kind }))) return false
-      await announce(tx, outbox, CreditDue, messageIdFor(CreditDue, `${wallet}:${cycle}:${kind}`), {
+      announce(tx, outbox, CreditDue, messageIdFor(CreditDue, `${wallet}:${cycle}:${kind}`), {
         wallet,
         cycle,
         kind,

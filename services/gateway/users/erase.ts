@@ -51,6 +51,6 @@ export const answerErase = (context: Context) =>
   answerErasure(context, personErasures.gateway, erasure, {
     afterwards: async (tx, { command, wallet }) => {
       const erased = { wallet, erasedAt: new Date(context.clock()).toISOString() }
-      await announce(tx, outbox, IdentityErased, messageIdFor(IdentityErased, command), erased)
+      announce(tx, outbox, IdentityErased, messageIdFor(IdentityErased, command), erased)
     },
   })

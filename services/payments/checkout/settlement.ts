@@ -77,7 +77,7 @@ async function storeSettlement(
   if ('refused' in received) return received
   return context.database.transaction(async (tx) => {
     // guard: settlements of a wallet are opened under its lock
-    await lockWallet(tx, wallet)
+    lockWallet(tx, wallet)
     const obstacle = await maySettle(tx, context, { wallet, terms, readAt })
     if (obstacle) return obstacle
     const admitted = await admit(tx)

@@ -61,7 +61,7 @@ async function storeTopup(
   const treasury = await context.treasury.current()
   return context.database.transaction(async (tx) => {
     // guard: a wallet's top-ups are counted under its lock
-    await lockWallet(tx, wallet)
+    lockWallet(tx, wallet)
     // The limit of a day is the better reason, because a user knows it.
     const isInDay = ausdMicro <= context.topupLimits.dayMicroMax
     if (isInDay && treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')

@@ -221,7 +221,11 @@ async function checkLateMoney(context: Context, payment: PaymentRow): Promise<vo
 }
 
 /** Runs `work` on the locked row, unless its state has changed since the row was leased. */
-const onLocked = ({ database }: Context, { id, state }: PaymentRow, work: (tx: Tx, row: PaymentRow) => Promise<void>) =>
+const onLocked = (
+  { database }: Context,
+  { id, state }: PaymentRow,
+  work: (tx: Tx, row: PaymentRow) => Promise<void> | void,
+) =>
   database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (row?.state === state) await work(tx, row)

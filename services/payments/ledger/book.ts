@@ -43,7 +43,7 @@ function unmatchedLines(account: ProviderAccount, currency: string | null, minor
 export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
   const { account, paymentId: item, currency, paidMinor } = charge
   // The lock comes before the read, so that the last of several concurrent refunds counts all before it.
-  await lockItem(tx, item)
+  lockItem(tx, item)
   const reports = await findReports(tx, item)
   const leftMinor = paidMinor === null ? null : paidMinor - backOf(reports, paidMinor).goneMinor
   const lines = unmatchedLines(account, currency, leftMinor)

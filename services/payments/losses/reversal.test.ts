@@ -366,7 +366,7 @@ describe('a frozen wallet', () => {
     const locked = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
     const locking = fixture.database.transaction(async (tx) => {
-      await lockWallet(tx, wallet)
+      lockWallet(tx, wallet)
       locked.resolve()
       await release.promise
     })

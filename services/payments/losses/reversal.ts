@@ -183,12 +183,12 @@ export async function recheckWallets(context: Context): Promise<boolean> {
   const due = await database.read((db) => findDueWallets(db, now, rowsMax))
   for (const { wallet, retryAt } of due)
     await database.transaction(async (tx) => {
-      await lockWallet(tx, wallet)
+      lockWallet(tx, wallet)
       const row = await findWallet(tx, wallet)
       if (!row || row.retryAt?.getTime() !== retryAt!.getTime()) return
       const waitMs = Math.min(recheckAfterMs * 4, checkMaxMs)
       await planOrder(tx, wallet, new Date(clock() + waitMs))
-      await orderFreeze(tx, row, clock())
+      orderFreeze(tx, row, clock())
     })
   return due.length > 0
 }
@@ -208,7 +208,7 @@ export async function clearWallet(
 ): Promise<{ done: string } | { refused: string }> {
   const outcome = await context.database.transaction(async (tx) => {
     // guard: a loss is cleared by an operator under the lock of the wallet
-    await lockWallet(tx, wallet)
+    lockWallet(tx, wallet)
     const row = await findWallet(tx, wallet)
     if (!row) return { refused: `${wallet} was never frozen` }
     const since = row.updatedAt.toISOString()
@@ -242,7 +242,7 @@ export async function reclaimCleared(
   { by, reason, clearing }: { by: string; reason: string; clearing: string },
 ): Promise<{ done: string } | { refused: string }> {
   const outcome = await context.database.transaction(async (tx) => {
-    await lockWallet(tx, wallet)
+    lockWallet(tx, wallet)
     const row = await findWallet(tx, wallet)
     if (!row || row.clearedRevision === null) return { refused: `no clearing of ${wallet} is recorded` }
     // guard: an operator undoes only a clearing that was seen
@@ -275,7 +275,7 @@ export async function freezeByOperator(
   { to, by, reason, revision }: { to: 'frozen' | 'free'; by: string; reason: string; revision: string },
 ): Promise<{ done: string } | { refused: string }> {
   const outcome = await context.database.transaction(async (tx) => {
-    await lockWallet(tx, wallet)
+    lockWallet(tx, wallet)
     const row = await findWallet(tx, wallet)
     const frozenByOperator = to === 'frozen'
     const said = frozenByOperator ? 'is frozen by an operator' : 'is not frozen by an operator'
@@ -331,7 +331,7 @@ type Freeze = Pick<WalletRow, 'wallet' | 'frozen'> & Partial<Pick<WalletRow, 'fr
 async function storeAndOrder(tx: Tx, context: Context, freeze: Freeze) {
   const nowMs = context.clock()
   const retryAt = new Date(nowMs + context.recheckAfterMs)
-  await orderFreeze(tx, await storeFreeze(tx, { ...freeze, nowMs, retryAt }))
+  orderFreeze(tx, await storeFreeze(tx, { ...freeze, nowMs, retryAt }))
 }
 
 /** Orders a freeze or its end. `repeat` gives a resent order its own message id. */

@@ -195,7 +195,7 @@ function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   })
 }
 
-export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): Promise<void> =>
+export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): void =>
   announceAll(tx, outbox, [effectOf(payment, repeat)])
 
 /** Returns the relayer order for a state. The relayer recognises a resent order by its cause and acts once. */
@@ -222,9 +222,9 @@ function effectOf(payment: PaymentRow, repeat = 0): Announcement {
 }
 
 /** Orders the extension of a hold. `until` is the present end of the hold, in unix seconds. */
-export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
+export function orderExtension(tx: Tx, payment: PaymentRow, until: string): void {
   const refId = refIdOf(payment)
   const id = messageIdFor(ExtendOrdered, `${refId}:${until}`, String(payment.checks))
   const extension = { refId, wallet: payment.wallet, until }
-  return announceAll(tx, outbox, [announcement(ExtendOrdered, id, extension)])
+  announceAll(tx, outbox, [announcement(ExtendOrdered, id, extension)])
 }

@@ -162,7 +162,7 @@ async function extend(context: Context, { id, refSequence }: PaymentRow, until: 
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (!row || row.refSequence !== refSequence || !mayBeOnHold(row)) return
-    await orderExtension(tx, row, until)
+    orderExtension(tx, row, until)
     const extendedAt = row.extendedAt ?? now
     // guard: a response counts only for the hold end it was requested for
     await recordPayment(tx, id, { refundsCheckedAt: null, extendedAt })

@@ -184,7 +184,7 @@ export const returnedTransfers = schema.table(
 
 /** Returns a transfer that counts for another payment, and until the end of the transaction lets no other one count for any. */
 export async function findCountedElsewhere(tx: Tx, names: readonly string[], paymentId: string) {
-  await lockNamed(tx, 'returned transfers')
+  lockNamed(tx, 'returned transfers')
   const isOfAnother = and(inArray(returnedTransfers.name, [...names]), ne(returnedTransfers.paymentId, paymentId))
   const [found] = await tx.select().from(returnedTransfers).where(isOfAnother).limit(1)
   return found

@@ -29,7 +29,7 @@ export async function recordTakenBack(
     const restMinor = restIn(payment, await findSeconds(tx, paymentId))
     if (refundedMinor > (payment.paidMinor ?? payment.fiatMinor) + restMinor)
       return { refused: `${moneyText(minor, currency)} is more than was paid for ${paymentId}` }
-    await lockNamed(tx, `taken back:${transactionId}`)
+    lockNamed(tx, `taken back:${transactionId}`)
     const [first] = await findReportsById(tx, [chargebackId(transactionId)])
     if (first?.paymentId === '') return { refused: `${transactionId} is recorded for no payment` }
     const isFirst = !first || first.paymentId === paymentId

@@ -10,7 +10,7 @@ export async function fitsLimitOfAll(
 ): Promise<boolean> {
   if (allDayMicroMax === null) return true
   // guard: the top-ups of all wallets of a day are counted one after another
-  await lockAllTopups(tx)
+  lockAllTopups(tx)
   // guard: the top-ups of all wallets of a day have a limit
   if ((await sumAllTopups(tx, new Date(clock()))) + moreMicro > allDayMicroMax) return false
   return true

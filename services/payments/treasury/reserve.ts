@@ -10,7 +10,7 @@ import { sumPromised } from './promise.store'
  */
 async function lockFree(tx: Tx, treasury: TreasuryCover): Promise<bigint> {
   // guard: top-ups are promised one at a time across all instances
-  await lockNamed(tx, 'cover of top-ups')
+  lockNamed(tx, 'cover of top-ups')
   return freeMicro(treasury, await sumPromised(tx, treasury.readAt))
 }
 

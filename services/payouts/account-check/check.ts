@@ -60,12 +60,12 @@ function countCheck({ database, safe, accountChecksDayMax }: Context, { wallet, 
   const marks = safe.marksOf(bank)
   return database.transaction(async (tx): Promise<Answer<CountedCheck>> => {
     // guard: account checks of a wallet are counted one after another
-    await lockWallet(tx, wallet)
+    lockWallet(tx, wallet)
     const known = await findCheck(tx, wallet, mark)
     const isSettled = known?.verdict === 'match' || known?.verdict === 'no_match'
     if (known && (isSettled || known.ageMs < freshMs)) return ok({ repeats: known.verdict, mark })
     if ((await countChecksOf(tx, wallet)) >= checksPerDayMax) return refuse('account_checks_too_many')
-    await lockNamed(tx, 'account checks')
+    lockNamed(tx, 'account checks')
     const isOver = (await countChecksTo(tx, marks)) >= checksPerDayMax || (await countChecks(tx)) >= accountChecksDayMax
     if (isOver) return refuse('account_checks_too_many')
     const id = randomUUID()

@@ -119,7 +119,7 @@ async function becomePaid(tx: Tx, { recheckAfterMs, log }: Context, before: Cash
   const change = { paidAt: sql`now()`, nextCheckAt: fromNow(recheckAfterMs) }
   const paid = await takeStep(tx, before, 'paid', change)
   if (!paid) return
-  await announceFact(tx, PayoutPaid, paid)
+  announceFact(tx, PayoutPaid, paid)
   payments.seconds((paid.paidAt!.getTime() - paid.createdAt.getTime()) / 1_000, {})
   log.info({ payoutId: id }, 'cash-out paid')
 }

@@ -105,7 +105,7 @@ const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leased
 async function orderAgain(
   { database, poke }: Context,
   cashout: Cashout,
-  repeat: (tx: Tx, cashout: Cashout) => Promise<void>,
+  repeat: (tx: Tx, cashout: Cashout) => void,
 ): Promise<void> {
   await database.transaction((tx) => repeat(tx, cashout))
   poke()

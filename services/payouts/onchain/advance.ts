@@ -22,9 +22,9 @@ export function announceFact(
   tx: Tx,
   topic: typeof PayoutTaken | typeof PayoutPaid | typeof PayoutReturned,
   { id, wallet, fiatMinor, ausdMicro }: Cashout,
-): Promise<void> {
+): void {
   const amounts = { fiat: fiatMinor.toString(), ausd: ausdMicro.toString() }
-  return announce(tx, outbox, topic, messageIdFor(topic, id), { payoutId: id, wallet, ...amounts })
+  announce(tx, outbox, topic, messageIdFor(topic, id), { payoutId: id, wallet, ...amounts })
 }
 
 type Taking = Pick<Cashout, 'id' | 'authorization' | 'createdAt'>
@@ -80,7 +80,7 @@ export async function startReturn(
   const nextCheckAt = fromNow(recheckAfterMs)
   const cashout = await takeStep(tx, before, 'returning', { ...because, nextCheckAt })
   if (!cashout) return false
-  await announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))
+  announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))
   log.info({ payoutId: id, ...because }, 'return ordered')
   return true
 }

@@ -80,7 +80,7 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
     log.alarm({ payoutId: id, txHash, state }, 'AUSD kept, as its payout exists')
     return
   }
-  await announceFact(tx, PayoutTaken, cashout)
+  announceFact(tx, PayoutTaken, cashout)
   const over = step.next === 'taken' && !isPaid ? await limitOver(tx, context, cashout) : undefined
   if (over) {
     await recordCashout(tx, id, { takeTxHash: txHash })
@@ -109,19 +109,19 @@ async function limitOver(
   if (!signedByContract) return undefined
   if (accountMark !== null) {
     const marks = marksOf(safe, cashout)
-    await lockAccount(tx, marks[0]!)
+    lockAccount(tx, marks[0]!)
     const ofAccount = await sumDayTo(tx, marks, cashout)
     // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
     if (ofAccount.micro + ausdMicro > dayMicroMax) return 'account_limit'
   }
   if (spreadBps < 0) {
-    await lockClosedMarket(tx)
+    lockClosedMarket(tx)
     const closed = await sumClosedOfDay(tx, wallet, cashout)
     // guard: cash-outs of contract wallets while the market is closed are counted when their AUSD arrives
     if (closed.ofAll + ausdMicro > closedMicroMax.ofAll) return 'closed_market_limit'
   }
   if (allDayMicroMax === null) return undefined
-  await lockAllCashouts(tx)
+  lockAllCashouts(tx)
   // guard: cash-outs of contract wallets count for the limit of all wallets when their AUSD arrives
   if ((await sumAllOfDay(tx, cashout)) + ausdMicro > allDayMicroMax) return 'limit_of_all'
   return undefined
@@ -146,7 +146,7 @@ async function returned(tx: Tx, { log }: Context, id: string, txHash: string | n
   const before = await lockCashout(tx, id)
   const cashout = before && (await takeStep(tx, before, 'returned', change))
   if (!cashout) return
-  await announceFact(tx, PayoutReturned, cashout)
+  announceFact(tx, PayoutReturned, cashout)
   log.info({ payoutId: id, txHash }, 'cash-out AUSD returned')
 }
 

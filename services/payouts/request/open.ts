@@ -170,7 +170,7 @@ async function storeWithin(
   const row = rowOf(context, asked, { ...terms, accountMark: marks[0]! })
   const stored = await context.database.transaction(async (tx): Promise<Answer<Cashout | 'known'>> => {
     // guard: a wallet's cash-outs of a day are counted under its lock
-    await lockWallet(tx, asked.wallet)
+    lockWallet(tx, asked.wallet)
     const rivals = await findRivals(tx, quoteId, authorization.from, authorization.nonce)
     if (rivals.length > 0) return ok('known')
     const ausdMicro = BigInt(authorization.value)
@@ -214,7 +214,7 @@ async function limitAccount(
   { wallet, marks, ausdMicro }: Destination,
 ): Promise<Refusal | undefined> {
   // guard: a bank account's cash-outs are counted one after another
-  await lockAccount(tx, marks[0]!)
+  lockAccount(tx, marks[0]!)
   const today = await sumDayTo(tx, marks)
   // guard: a cash-out to a refused bank account is refused
   if (today.isRefused) return refuse('bank_account_refused')
@@ -237,7 +237,7 @@ async function limitClosed(
 ): Promise<Refusal | undefined> {
   if (spreadBps >= 0) return undefined
   // guard: cash-outs while the market is closed are counted one after another
-  await lockClosedMarket(tx)
+  lockClosedMarket(tx)
   const today = await sumClosedOfDay(tx, wallet)
   // guard: cash-outs while the market is closed have a limit of their own
   if (today.ofAll + ausdMicro > closedMicroMax.ofAll) return refuse('cashout_rate_unavailable')
@@ -250,7 +250,7 @@ async function limitClosed(
 async function limitAll(tx: Tx, { allDayMicroMax }: Context, ausdMicro: bigint): Promise<Refusal | undefined> {
   if (allDayMicroMax === null) return undefined
   // guard: the cash-outs of all wallets of a day are counted one after another
-  await lockAllCashouts(tx)
+  lockAllCashouts(tx)
   // guard: the cash-outs of all wallets of a day have a limit
   if ((await sumAllOfDay(tx)) + ausdMicro > allDayMicroMax) return refuse('day_limit_of_all_reached')
   return undefined
@@ -311,7 +311,7 @@ async function accept(context: Context, { id, quoteId, requestFingerprint }: Cas
   failpoint('payouts:quote-taken')
   const accepted = await database.transaction(async (tx) => {
     const row = await moveCashout(tx, id, 'taking', { nextCheckAt: fromNow(recheckAfterMs) })
-    if (row) await orderTake(tx, row)
+    if (row) orderTake(tx, row)
     return row
   })
   if (!accepted) {

@@ -67,7 +67,7 @@ const setRefusal = (context: Context, { of, to, revision, by, reason }: Request)
     if ('unknown' in found) return { refused: found.unknown }
     const { marks, channelCode } = found
     // guard: a cash-out to a bank account is stored before its refusal and held, or after it and refused
-    for (const mark of marks) await lockAccount(tx, mark)
+    for (const mark of marks) lockAccount(tx, mark)
     const known = await findRefusal(tx, marks)
     const account = known?.account ?? found.account
     const allMarks = [...new Set([...marks, ...(known?.marks ?? [])])]

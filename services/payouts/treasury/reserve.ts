@@ -9,7 +9,7 @@ import { sumPromisedFiat } from './promise.store'
  */
 export async function mayReserve(tx: Tx, balance: Balance, fiatMinor: bigint): Promise<boolean> {
   // guard: rupiah are promised one at a time across all instances
-  await lockNamed(tx, 'cover of cash-outs')
+  lockNamed(tx, 'cover of cash-outs')
   // guard: no cash-out is accepted that the provider's balance does not cover
   return (await sumPromisedFiat(tx, balance.readAt)) + fiatMinor <= balance.minor
 }

@@ -3,7 +3,7 @@ import { covers, noNews, type Reaction } from '#platform/bus/reaction'
 import { Malformed, type MessageVerdict, verdictOn } from '#platform/bus/verdict'
 import { storeDeadLetter } from '#platform/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#platform/db/inbox.store'
-import { claimDelivered, type MessagingTables } from '#platform/db/messaging'
+import { claimDelivered, claimFresh, type MessagingTables } from '#platform/db/messaging'
 import type { Database } from '#platform/db/open'
 import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
@@ -94,15 +94,18 @@ function inTurnOf({ database }: HandlingContext): InTurn {
 }
 
 async function react(
-  { database, messaging, consumer }: HandlingContext,
-  { messageId, isFresh }: IncomingMessage,
+  context: HandlingContext,
+  message: IncomingMessage,
   reaction: Reaction,
   value: unknown,
 ): Promise<boolean> {
+  const { database, messaging, consumer } = context
+  const { messageId, isFresh } = message
   const { find, again } = reaction
   // This check only saves a slow `find`; the claim below decides. The broker does not know every earlier delivery: a
   // consumer that was lost and created again delivers all stored messages as new.
-  if (find && !isFresh && (await isDone(database, messaging.inbox, consumer, messageId))) {
+  const isHandled = () => isDone(database, messaging.inbox, consumer, messageId)
+  if (find && !isFresh && (await isHandled())) {
     if (again) await database.transaction((tx) => again(tx, value))
     return true
   }
@@ -112,13 +115,20 @@ async function react(
     await database.run((db) => claimDelivered(db, messaging, consumer, messageId))
     return true
   }
-  const isNew = await database.transaction(async (tx) => {
+  const handling = database.transaction(async (tx) => {
+    if (isFresh) claimFresh(tx, messaging, consumer, messageId)
     // guard: a claim commits together with its work or not at all
-    const claimed = await claimDelivered(tx, messaging, consumer, messageId)
+    const claimed = isFresh || (await claimDelivered(tx, messaging, consumer, messageId))
     // guard: only the instance with the claim does the work
     await (claimed ? reaction.apply(tx, value, found) : again?.(tx, value))
     return claimed
   })
+  const isNew = await handling.catch(async (error) => {
+    // A message that the broker stored again can have been handled under the same id.
+    if (isFresh && (await isHandled())) return 'handled'
+    throw error
+  })
+  if (isNew === 'handled') return react(context, { ...message, isFresh: false }, reaction, value)
   if (isNew) failpoint(`${consumer}:took:${reaction.topic.subject}`)
   return true
 }

@@ -120,7 +120,7 @@ describe('a committed message', () => {
 test('a message of a transaction that fails is not published', async () => {
   const database = openRows()
   const failed = database.transaction(async (tx) => {
-    await announce(tx, outbox, DripOrdered, 'failed', { wallet })
+    announce(tx, outbox, DripOrdered, 'failed', { wallet })
     throw new Error('it does not commit')
   })
   await expect(failed).rejects.toThrow('it does not commit')

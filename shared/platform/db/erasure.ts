@@ -5,7 +5,7 @@ import type { Tx } from '#platform/db/open'
 /** Erasure of the personal data of a wallet. Rows stay, because records of money refer to them. */
 export type Erasure = {
   /** Takes the lock under which the service writes rows of a wallet. */
-  readonly lock: (tx: Tx, wallet: `0x${string}`) => Promise<unknown>
+  readonly lock: (tx: Tx, wallet: `0x${string}`) => void
   /** Selects `why` for each item of the wallet whose money or order is in progress. */
   readonly onItsWay: (wallet: string) => SQL
   /** Empties only items that have ended. */

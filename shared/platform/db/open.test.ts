@@ -182,7 +182,7 @@ describe('after an outage', () => {
 describe('a statement', () => {
   const words = pgTable('kept', { word: text('word') })
   const prepared = async (database: Database) => {
-    const held = sql`select statement from pg_prepared_statements where statement like '%"kept"%'`
+    const held = sql`select statement from pg_prepared_statements where statement like '%"kept"%' and statement not like '%pg_prepared%'`
     return (await database.read((db) => db.execute<{ statement: string }>(held))).map(({ statement }) => statement)
   }
 

@@ -1,10 +1,12 @@
+import type { SQLWrapper } from 'drizzle-orm'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
+import type { PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import postgres, { type Sql, type TransactionSql } from 'postgres'
+import postgres, { type Options, type Sql, type TransactionSql } from 'postgres'
 import { type Listener, takeAnnouncements } from '#platform/db/after-commit'
 import { DeadlinePassed, within } from '#platform/deadline'
 import type { Log } from '#platform/log'
-import { quickSeconds, timer } from '#platform/metrics/measures'
+import { counter, quickSeconds, timer } from '#platform/metrics/measures'
 import { openOutage } from '#platform/outage'
 import { inSpan } from '#platform/tracing/spans'
 
@@ -16,10 +18,13 @@ export type Database = AsyncDisposable & {
   readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
   readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
   /** Runs a transaction. If it throws `DeadlinePassed`, the transaction may have committed. */
-  readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+  readonly transaction: <T>(work: (tx: Tx) => T | Promise<T>) => Promise<T>
   /** Listens to announcements of this process's transactions, which arrive after their commits. */
   readonly listen: (listener: Listener) => void
 }
+
+/** Options with that of infra/patches/postgres@3.4.9.patch, which is called for each round trip. */
+type PatchedOptions = Options<Record<string, never>> & { readonly onsync: () => void }
 
 /** Name in timeout errors, by which `isAway` recognises them. */
 const asked = 'the database'
@@ -46,6 +51,12 @@ const calls = timer({
   buckets: quickSeconds,
 })
 
+const roundTrips = counter({
+  what: 'database_round_trips',
+  help: 'Number of times that the process sent something to Postgres and waited for the response.',
+  labels: {},
+})
+
 /**
  * Opens the database. On a black-holed connection, queries of postgres.js 3.4.9 hang until the kernel gives up
  * (measured). So every call has a deadline. After several timeouts in a row `onFatal` ends the process, provided that a
@@ -62,7 +73,7 @@ export function openDatabase(options: {
 }): Database {
   const deadlineMs = options.callDeadlineMs ?? callDeadlineMs
   const { max = 8 } = options
-  const sql = postgres(options.url, {
+  const driverOptions: PatchedOptions = {
     max,
     connect_timeout: 5,
     backoff: () => reconnectSeconds,
@@ -78,7 +89,9 @@ export function openDatabase(options: {
       // end to end until the next analyze.
       enable_seqscan: 'off',
     },
-  })
+    onsync: () => roundTrips({}),
+  }
+  const sql = postgres(options.url, driverOptions)
   const db = drizzle(preparing(sql))
   const listeners = new Set<Listener>()
   const outage = openOutage({ name: 'postgres', log: options.log, ofIt: isAway })
@@ -134,7 +147,7 @@ export function openDatabase(options: {
     transaction: async (work) => {
       let tell = () => {}
       const result = await guarded('transaction', () =>
-        db.transaction((tx) => {
+        db.transaction(async (tx) => {
           tell = takeAnnouncements(tx, listeners)
           return work(tx)
         }),
@@ -172,8 +185,27 @@ function preparing(client: Sql): Sql {
 
 function prepareAll<Client extends Pick<Sql, 'unsafe'>>(client: Client): Client {
   const { unsafe } = client
-  client.unsafe = ((text, values, options) => unsafe(text, values, { ...options, prepare: true })) as Sql['unsafe']
+  client.unsafe = ((text, values, options) =>
+    unsafe(text, values, { ...options, prepare: true, simple: false } as object)) as Sql['unsafe']
   return client
+}
+
+/**
+ * Sends a statement together with the transaction's next one, or with its commit, which saves a round trip. If it fails,
+ * so does the transaction. `take` gets its rows before the transaction ends.
+ */
+export function sendAhead(
+  tx: Tx,
+  statement: SQLWrapper,
+  take: (rows: readonly Record<string, unknown>[]) => void = () => {},
+): void {
+  // drizzle-orm hides both from its types.
+  const { dialect, session } = tx as unknown as { dialect: PgDialect; session: { client: TransactionSql } }
+  const { sql: text, params } = dialect.sqlToQuery(statement.getSQL())
+  // `ahead` is an option of infra/patches/postgres@3.4.9.patch.
+  const options = { prepare: true, simple: false, ahead: true } as object
+  // An error fails the transaction by itself.
+  session.client.unsafe(text, params as never[], options).then(take, () => {})
 }
 
 /** Error of a statement that Postgres refused: `code` is the SQLSTATE, `constraint` the violated constraint. */

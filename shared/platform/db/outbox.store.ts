@@ -5,7 +5,7 @@ import { announceAtCommit, isHeard } from '#platform/db/after-commit'
 import { at, fromNow, isOneOf, isOver, textList } from '#platform/db/columns'
 import type { SideWrite } from '#platform/db/compiled-query'
 import { leaseRows } from '#platform/db/lease-rows'
-import type { Database, Tx } from '#platform/db/open'
+import { type Database, sendAhead, type Tx } from '#platform/db/open'
 import { requestId } from '#platform/request-id'
 import { schemaReader } from '#platform/schema'
 import type { Topic } from '#shared/messages/topic'
@@ -60,19 +60,21 @@ export type Announced = {
  * Stores messages in the transaction of the state change. A repeated id changes nothing, because ids are derived from
  * causes.
  */
-export async function announceAll(tx: Tx, outbox: OutboxTable, messages: readonly Announcement[]): Promise<void> {
+export function announceAll(tx: Tx, outbox: OutboxTable, messages: readonly Announcement[]): void {
   if (messages.length === 0) return
   const { caused, announced, columns } = causedBy(tx, messages)
   // guard: a message is a row written by the transaction it reports
-  const added = await tx.execute<{ id: string }>(sql`
+  const adding = sql`
     insert into ${outbox} (id, subject, payload, request_id, leased_until)
-    select ${columns} from ${announced} on conflict do nothing returning id`)
-  const ids = new Set(added.map(({ id }) => id))
-  recordAll(
-    tx,
-    outbox,
-    caused.filter(({ id }) => ids.has(id)),
-  )
+    select ${columns} from ${announced} on conflict do nothing returning id`
+  sendAhead(tx, adding, (added) => {
+    const ids = new Set(added.map(({ id }) => id))
+    recordAll(
+      tx,
+      outbox,
+      caused.filter(({ id }) => ids.has(id)),
+    )
+  })
 }
 
 /**
@@ -118,7 +120,7 @@ export const announce = <S extends TSchema>(
   topic: Topic<S>,
   id: string,
   payload: NoInfer<Static<S>>,
-): Promise<void> => announceAll(tx, outbox, [announcement<S>(topic, id, payload)])
+): void => announceAll(tx, outbox, [announcement<S>(topic, id, payload)])
 
 /** Lease in ms, longer than publishing a batch takes. */
 const leaseMs = 5_000

@@ -8,7 +8,7 @@ import { scrape } from '../../support/telemetry/metrics'
 export type Counts = {
   /** SQL statements of the services, without begin, commit and rollback. */
   readonly statements: number
-  /** The same with begin, and commit or rollback. */
+  /** Times that a service sent something to Postgres and waited for the response. */
   readonly roundTrips: number
   /** Transactions of all databases, committed or not. */
   readonly transactions: number
@@ -39,12 +39,9 @@ export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
 
 export async function readCounts(stack: Stack, sql: Sql): Promise<Counts> {
   const [[database], bus, streams, samples] = await Promise.all([
-    sql<Omit<Counts, 'messages' | 'stored' | 'providerCalls'>[]>`
+    sql<Pick<Counts, 'statements' | 'transactions' | 'syncs'>[]>`
       select
         coalesce(sum(calls) filter (where query !~* '^(begin|commit|rollback)'), 0)::int as statements,
-        -- pg_stat_statements counts no commit, and each transaction has one.
-        coalesce(sum(calls * case when query ~* '^begin' then 2 else 1 end)
-          filter (where query !~* '^(commit|rollback)'), 0)::int as "roundTrips",
         (select sum(xact_commit + xact_rollback)::int from pg_stat_database) as transactions,
         (select sum(fsyncs)::int from pg_stat_io) as syncs
       from pg_stat_statements join pg_user on usesysid = userid
@@ -54,15 +51,15 @@ export async function readCounts(stack: Stack, sql: Sql): Promise<Counts> {
     scrape(stack),
   ])
   const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
+  const sumOf = (metric: string) => sum(samples.filter(({ name }) => name === metric).map(({ value }) => value))
   return {
     ...database!,
     messages: bus.in_msgs + bus.out_msgs,
     stored: sum(
       streams.account_details.flatMap(({ stream_detail = [] }) => stream_detail.map(({ state }) => state.last_seq)),
     ),
-    providerCalls: sum(
-      samples.filter(({ name }) => name === 'ausd_provider_call_duration_seconds_count').map(({ value }) => value),
-    ),
+    roundTrips: sumOf('ausd_database_round_trips_total'),
+    providerCalls: sumOf('ausd_provider_call_duration_seconds_count'),
   }
 }
 

@@ -77,14 +77,14 @@ export const insertCashout: StandIn<Cashouts['insertCashout']> = async (tx, cash
   return store(rows, { ...defaults(), ...times, ...given })
 }
 
-export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
+export const lockWallet: StandIn<Cashouts['lockWallet']> = () => nothing
 
-export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
+export const lockAccount: StandIn<Cashouts['lockAccount']> = () => nothing
 
-export const lockClosedMarket: StandIn<Cashouts['lockClosedMarket']> = async () => nothing
+export const lockClosedMarket: StandIn<Cashouts['lockClosedMarket']> = () => nothing
 
 /** Stand-ins that are constant: the walk has no limit on the sum of all wallets. */
-export const lockAllCashouts: StandIn<Cashouts['lockAllCashouts']> = async () => nothing
+export const lockAllCashouts: StandIn<Cashouts['lockAllCashouts']> = () => nothing
 export const sumAllOfDay: StandIn<Cashouts['sumAllOfDay']> = async () => 0n
 
 /** Stand-in that is constant: no cash-out of the walk is one of a closed market. */

@@ -64,6 +64,6 @@ export const lastReadAt: StandIn<Listings['lastReadAt']> = async (db, table, acc
   return times.length === 0 ? null : new Date(Math.max(...(times as number[])))
 }
 
-export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing
+export const lockNamed: StandIn<Lock['lockNamed']> = () => nothing
 
 export const fromNow = (ms: number): unknown => new FromNow(ms)

@@ -50,6 +50,10 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
+export const claimFresh: StandIn<Messaging['claimFresh']> = (tx, { inbox }, consumer, messageId) => {
+  if (!claimIn(rowsOf(tx), inbox, consumer, messageId)) throw new Error('a fresh message is claimed')
+}
+
 /** Leases in ms, as in `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
@@ -65,21 +69,21 @@ function recordAll(rows: Rows, outbox: object, messages: readonly Message[]): vo
   for (const message of messages) rows.notes?.push({ outbox, message: { ...message, requestId: null } } as Announced)
 }
 
-export const announceAll: StandIn<Outbox['announceAll']> = async (tx, outbox, messages) => {
+export const announceAll: StandIn<Outbox['announceAll']> = (tx, outbox, messages) => {
   const rows = rowsOf(tx)
   recordAll(rows, outbox, announceIn(rows, outbox, messages))
 }
 
-export async function announce(
+export function announce(
   tx: Parameters<Outbox['announce']>[0],
   outbox: Parameters<Outbox['announce']>[1],
   topic: Topic,
   id: string,
   payload: unknown,
-): Promise<void> {
+): void {
   const read = schemaReader(topic.schema)(payload)
   if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)
-  await announceAll(tx, outbox, [{ id, subject: topic.subject, payload }])
+  announceAll(tx, outbox, [{ id, subject: topic.subject, payload }])
 }
 
 export type WrittenBeside = (rows: Rows) => void

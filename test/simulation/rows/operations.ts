@@ -215,7 +215,7 @@ export const endWatch: StandIn<Operations['endWatch']> = async (db, id) => {
   return true
 }
 
-export const lockWallets: StandIn<Wallets['lockWallets']> = async () => nothing
+export const lockWallets: StandIn<Wallets['lockWallets']> = () => nothing
 
 const ofWallets = ({ operations }: Rows, wallets: readonly string[]): Operation[] =>
   [...new Set(wallets)].flatMap((wallet) => operations.by('wallet', wallet))
@@ -242,7 +242,7 @@ export const findTake: StandIn<Wallets['findTake']> = async (db, payoutId) =>
 
 export const isGivenBack: StandIn<Wallets['isGivenBack']> = async () => false
 
-export const lockWallet: StandIn<Wallets['lockWallet']> = async () => nothing
+export const lockWallet: StandIn<Wallets['lockWallet']> = () => nothing
 
 export const insertRevertedGas: StandIn<Burnt['insertRevertedGas']> = async (tx, burnt) => {
   const rows = rowsOf(tx)

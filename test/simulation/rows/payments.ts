@@ -76,7 +76,7 @@ export const findByQuote: StandIn<Payments['findByQuote']> = async (db, quoteId)
 
 export const findPayment: StandIn<Payments['findPayment']> = async (db, id) => rowsOf(db).payments.get(id)
 
-export const lockWallet: StandIn<Payments['lockWallet']> = async () => nothing
+export const lockWallet: StandIn<Payments['lockWallet']> = () => nothing
 
 export const lockPayment: StandIn<Payments['lockPayment']> = async (tx, id) => rowsOf(tx).payments.get(id)
 
@@ -250,7 +250,7 @@ export const planCheck: StandIn<Checks['planCheck']> = async (db, leased, nextCh
 }
 
 /** Stand-ins that are constant: the walk has no limit on the sum of all wallets. */
-export const lockAllTopups: StandIn<Limits['lockAllTopups']> = async () => nothing
+export const lockAllTopups: StandIn<Limits['lockAllTopups']> = () => nothing
 export const sumAllTopups: StandIn<Limits['sumAllTopups']> = async () => 0n
 
 export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) => {

@@ -44,7 +44,7 @@ export function databaseOf(world: World, process: Process): Database {
     read: (work) => world.leave(process, reading, 'reads rows', () => settled(work(handle))),
     run: (work) => world.leave(process, writing, 'writes a row', () => commit(async (tx) => work(tx)).value),
     transaction: async (work) => {
-      const { value, notes } = await world.leave(process, writing, 'commits', () => commit(work))
+      const { value, notes } = await world.leave(process, writing, 'commits', () => commit(async (tx) => work(tx)))
       for (const listener of listeners) for (const note of notes) listener(note)
       return value
     },

@@ -10,7 +10,7 @@ import { journal } from '../schema.store'
  */
 export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
   database.transaction(async (tx) => {
-    await lockNamed(tx, 'books:journal')
+    lockNamed(tx, 'books:journal')
     return work(tx)
   })
 
