@@ -1,12 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import type { Database, Tx } from '#platform/db/open'
+import { type Database, DatabaseRefused, type Tx } from '#platform/db/open'
 import { announcement, announceWith } from '#platform/db/outbox.store'
 import { CreditOrdered } from '#shared/messages/relay'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 import { bookStep } from './ledger/book'
-import { insertPayment, leaseOpening, lockPayment, movePayment, recordPayment } from './payment.store'
+import {
+  findPayment,
+  insertPayment,
+  leaseOpening,
+  lockPayment,
+  moveLocked,
+  movePayment,
+  recordPayment,
+} from './payment.store'
 import type { NewPayment, PaymentRow } from './payment.table'
 import { journal, outbox } from './schema.store'
 
@@ -36,7 +44,7 @@ async function opening(): Promise<PaymentRow> {
     quoteId: id,
     requestFingerprint: 'sari',
   } as NewPayment
-  return (await database.run((db) => insertPayment(db, row, 60_000)))!
+  return (await database.transaction((tx) => insertPayment(tx, row, 60_000)))()!
 }
 
 function pay(tx: Tx, before: PaymentRow) {
@@ -50,7 +58,7 @@ function pay(tx: Tx, before: PaymentRow) {
   const told = announceWith(tx, outbox, [announcement(CreditOrdered, before.id, order)])
   const booked = bookStep(before, { ...before, ...set, state: 'paid' })
   const step = { from: before.state, to: 'paid', nextCheckAt: null, set } as const
-  return movePayment(tx, before.id, { ...step, sideWrites: [booked, told?.statement] })
+  moveLocked(tx, before.id, { ...step, sideWrites: [booked, told?.statement] })
 }
 const countOf = async (id: string) => {
   const [orders, lines] = await Promise.all([
@@ -70,20 +78,26 @@ async function countWaiting(): Promise<number> {
 describe('the row of a payment', () => {
   test('is moved, ordered and booked in one statement', async () => {
     const before = await opening()
-    expect(await database.transaction((tx) => pay(tx, before))).toMatchObject({ state: 'paid' })
+    await database.transaction((tx) => pay(tx, before))
+    expect(await database.read((db) => findPayment(db, before.id))).toMatchObject({ state: 'paid' })
     expect(await countOf(before.id)).toMatchObject({ orders: 1, lines: expect.any(Number) })
     expect((await countOf(before.id)).lines).toBeGreaterThan(1)
   })
 
   // guard: a payment moves only from the state that was read
+  // guard: a step that is not taken fails its transaction
   // guard: an order of a step is sent only if the step was taken
+  // together with: a step that is not taken fails its transaction
   // guard: a posting of a step is booked only if the step was taken
+  // together with: a step that is not taken fails its transaction
   test('moved by another transaction first stays unchanged, without orders or entries', async () => {
     const before = await opening()
     const ended = { from: 'opening', to: 'expired', nextCheckAt: null } as const
     expect(await database.run((db) => movePayment(db, before.id, ended))).toBeDefined()
-    expect(await database.transaction((tx) => pay(tx, before))).toBeUndefined()
+    const late = database.transaction((tx) => pay(tx, before)).catch((error) => error)
+    await late
     expect(await countOf(before.id)).toEqual({ orders: 0, lines: 0 })
+    expect(await late).toBeInstanceOf(DatabaseRefused)
   })
 
   // guard: one instance at a time opens the checkout of a payment

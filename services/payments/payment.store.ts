@@ -5,14 +5,14 @@ import {
   compiledQuery,
   first,
   keysOf,
+  orFail,
   perKeys,
   placeholders,
   rowReader,
   type SideWrite,
-  withSideWrites,
 } from '#platform/db/compiled-query'
 import { lockNamed, lockOf } from '#platform/db/lock'
-import type { Db, Tx } from '#platform/db/open'
+import { type Db, sendAhead, type Tx } from '#platform/db/open'
 import { type PaymentState, unsettledStates } from './payment'
 import { type NewPayment, type PaymentRow, payments } from './payment.table'
 
@@ -21,11 +21,16 @@ const one = (db: Db, statement: SQL) => first(db, statement, readPayment)
 const { placeholder } = sql
 
 /**
- * Inserts a payment, leased to the caller until the provider has answered. Returns undefined if the quote has
- * a row already.
+ * Inserts a payment at the end of the transaction, leased to the caller until the provider has answered. Returns a function for
+ * use after the commit, which returns the row, or undefined if the quote has one already.
  */
-export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
-  one(db, insertOf(keysOf(payment))({ ...payment, leaseMs }))
+export function insertPayment(tx: Tx, payment: NewPayment, leaseMs: number): () => PaymentRow | undefined {
+  let row: PaymentRow | undefined
+  sendAhead(tx, insertOf(keysOf(payment))({ ...payment, leaseMs }), ([raw]) => {
+    row = raw && readPayment(raw)
+  })
+  return () => row
+}
 
 const insertOf = perKeys((keys) =>
   compiledQuery((db) =>
@@ -60,6 +65,15 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
  * locks the row, and then rereads a row that has changed.
  */
 export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> => one(tx, locking({ id }))
+
+/** Locks them before the next statement. Returns a function that returns the row once that statement has its result. */
+export function lockPaymentAhead(tx: Tx, id: string): () => PaymentRow | undefined {
+  let row: PaymentRow | undefined
+  sendAhead(tx, locking({ id }), ([raw]) => {
+    row = raw && readPayment(raw)
+  })
+  return () => row
+}
 
 const locking = compiledQuery<{ id: string }>((db) =>
   db
@@ -159,25 +173,28 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
 
 export type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
 
-/**
- * Moves a row from the state that was read. Returns undefined if another transaction moved it first. The
- * `beside` statements run only if the row moved.
- */
-export const movePayment = (
-  db: Db,
-  id: string,
-  step: {
-    readonly from: PaymentState
-    readonly to: PaymentState
-    readonly nextCheckAt: Date | null
-    readonly set?: Change
-    readonly sideWrites?: readonly (SideWrite | undefined)[]
-  },
-) => {
-  const { from, to: state, nextCheckAt, set = {}, sideWrites = [] } = step
-  const moving = moveOf(keysOf(set))({ ...set, id, from, state, nextCheckAt })
-  return one(db, withSideWrites(moving, sideWrites))
+type Move = {
+  readonly from: PaymentState
+  readonly to: PaymentState
+  readonly nextCheckAt: Date | null
+  readonly set?: Change
 }
+
+/** Moves a row from the state that was read. Returns undefined if another transaction moved it first. */
+export const movePayment = (db: Db, id: string, move: Move) => one(db, moving(id, move))
+
+/**
+ * Moves a locked row together with the next statement. The side writes run only if it moves; if it is not in the state that
+ * was read, the transaction fails.
+ */
+export const moveLocked = (
+  tx: Tx,
+  id: string,
+  { sideWrites, ...move }: Move & { readonly sideWrites: readonly (SideWrite | undefined)[] },
+): void => sendAhead(tx, orFail(moving(id, move), sideWrites))
+
+const moving = (id: string, { from, to: state, nextCheckAt, set = {} }: Move): SQL =>
+  moveOf(keysOf(set))({ ...set, id, from, state, nextCheckAt })
 
 const moveOf = perKeys((keys) =>
   compiledQuery((db) =>

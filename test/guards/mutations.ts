@@ -249,6 +249,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     returning 1`,
     'select 1',
   ),
+  'a step that is not taken fails its transaction': instead('1 / (select', '1 + (select'),
   'a fresh message that is claimed is not handled': instead('1 / (select', '1 + (select'),
   'only the instance with the claim does the work': instead('claimed', 'true'),
   'a claim commits together with its work or not at all': instead(

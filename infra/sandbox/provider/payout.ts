@@ -74,9 +74,11 @@ export function movePayout(
   status: Payout['status'],
   failureCode: string | null = null,
 ): Payout {
-  const { forced: _, ...record } = payout
+  const { forced, ...record } = payout
   const moved = context.book.save('payouts', {
     ...record,
+    // A word that was told is shown until the payout ends.
+    ...(status === 'REQUESTED' && forced && { forced }),
     status,
     failureCode,
     updatedAt: nowText(context),

@@ -35,7 +35,7 @@ describe('the lock of a wallet', () => {
     const [locked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const holding = database.transaction(async (tx) => {
       lockWallet(tx, order.wallet)
-      if (work === 'order') await insertOperation(tx, order)
+      await (work === 'order' ? insertOperation(tx, order) : tx.execute(sql`select`))
       locked.resolve()
       await seen.promise
     })

@@ -17,7 +17,7 @@ import type { NewPayment, PaymentRow } from '../payment.table'
 import { limitTopup, type Method, type PaymentTerms } from '../price'
 import type { TreasuryCover } from '../treasury/cover'
 import { fitsLimitOfAll } from '../treasury/limit-of-all'
-import { reserveForTopup } from '../treasury/reserve'
+import { coverTopup, lockFree } from '../treasury/reserve'
 import { sumTopups } from '../treasury/sums.store'
 import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './provider-checkout'
 import { replaceEarlier } from './replace'
@@ -78,22 +78,30 @@ export async function admitTopup(
   wanted: { wallet: `0x${string}`; pair: Pair; ausdMicro: bigint; treasury: TreasuryCover | undefined },
 ): Promise<Answer<object>> {
   const { wallet, pair, ausdMicro, treasury } = wanted
-  const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()), pair)
+  const [{ pausedSince, ...totals }, fits, freeMicro] = await Promise.all([
+    sumTopups(tx, wallet, new Date(context.clock()), pair),
+    fitsLimitOfAll(tx, context, ausdMicro),
+    treasury && lockFree(tx, treasury),
+  ])
   if (pausedSince) return refuse('topups_paused', pausedSince)
   const limited = limitTopup(ausdMicro, totals, context.topupLimits)
   if (limited) return refuse(limited)
-  if (!(await fitsLimitOfAll(tx, context, ausdMicro))) return refuse('day_limit_of_all_reached')
-  return reserveForTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
+  if (!fits) return refuse('day_limit_of_all_reached')
+  return coverTopup(freeMicro, { ausdMicro, openMicro: totals.openMicro })
 }
 
-export async function insertOpening(
+/** Opens a payment when the transaction ends. Returns a function for use after the commit. */
+export function insertOpening(
   tx: Tx,
   context: Context,
   request: CheckoutRequest,
   terms: PaymentTerms & Rate,
-): Promise<Answer<PaymentRow>> {
-  const made = await insertPayment(tx, rowFor(context, request, terms), openingLeaseMs)
-  return made ? ok(made) : refuse('quote_used')
+): () => Answer<PaymentRow> {
+  const made = insertPayment(tx, rowFor(context, request, terms), openingLeaseMs)
+  return () => {
+    const row = made()
+    return row ? ok(row) : refuse('quote_used')
+  }
 }
 
 function rowFor({ clock, recheckAfterMs }: Context, request: CheckoutRequest, terms: PaymentTerms & Rate): NewPayment {

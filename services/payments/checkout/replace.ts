@@ -3,7 +3,7 @@ import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { supersede } from '../onchain/advance'
 import { states } from '../payment'
-import { findUnsettled } from '../payment.store'
+import { findUnsettled, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { PaymentTerms } from '../price'
 import { countUnpaidSettlements, lastRepaidAt } from '../treasury/sums.store'
@@ -34,7 +34,8 @@ export async function maySettle(
   if (opening && isLeased(context, opening)) return refuse('provider_unavailable')
   const tooMany = await refuseTooMany(tx, wallet)
   if (tooMany) return tooMany
-  if (opening) await supersede(tx, context, opening)
+  const abandoned = opening && (await lockPayment(tx, opening.id))
+  if (abandoned?.state === 'opening') await supersede(tx, context, abandoned)
   return undefined
 }
 

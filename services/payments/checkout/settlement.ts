@@ -75,7 +75,7 @@ async function storeSettlement(
   const admit = (tx: Tx) => admitDebt(tx, context, wallet, { terms, treasury })
   const received = await receiveEarlier(context, wallet, terms, admit)
   if ('refused' in received) return received
-  return context.database.transaction(async (tx) => {
+  const opening = await context.database.transaction(async (tx) => {
     // guard: settlements of a wallet are opened under its lock
     lockWallet(tx, wallet)
     const obstacle = await maySettle(tx, context, { wallet, terms, readAt })
@@ -84,6 +84,7 @@ async function storeSettlement(
     if ('refused' in admitted) return admitted
     return insertOpening(tx, context, request, terms)
   })
+  return typeof opening === 'function' ? opening() : opening
 }
 
 async function admitDebt(

@@ -3,7 +3,7 @@ import { failpoint } from '#platform/failpoint'
 import { ChainAccount } from '#shared/messages/chain'
 import { TopupCreate } from '#shared/messages/payments'
 import { isInPilot } from '#shared/money/pilot'
-import { type Answer, refuse } from '#shared/refusals'
+import { type Answer, ok, refuse } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 import { findMissing, findWallet } from '../losses/refund.store'
 import { lockWallet } from '../payment.store'
@@ -59,7 +59,7 @@ async function storeTopup(
   const terms = { ...price.ok, ...rate.ok, topupMicro: ausdMicro }
 
   const treasury = await context.treasury.current()
-  return context.database.transaction(async (tx) => {
+  const opening = await context.database.transaction(async (tx) => {
     // guard: a wallet's top-ups are counted under its lock
     lockWallet(tx, wallet)
     // The limit of a day is the better reason, because a user knows it.
@@ -67,8 +67,9 @@ async function storeTopup(
     if (isInDay && treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
     const admitted = await admitTopup(tx, context, { wallet, pair: terms.pair, ausdMicro, treasury })
     if ('refused' in admitted) return admitted
-    return insertOpening(tx, context, request, terms)
+    return ok(insertOpening(tx, context, request, terms))
   })
+  return 'refused' in opening ? opening : opening.ok()
 }
 
 /** Returns true if a frozen wallet owes for a reversed payment. Otherwise a refund or dispute may still be decided. */

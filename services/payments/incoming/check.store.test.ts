@@ -33,7 +33,7 @@ async function planned(nextCheckAt: Date): Promise<string> {
     requestFingerprint: 'sari',
     nextCheckAt,
   } as NewPayment
-  return (await scratch.database.run((db) => insertPayment(db, row, 60_000)))!.id
+  return (await scratch.database.transaction((tx) => insertPayment(tx, row, 60_000)))()!.id
 }
 
 test('a payment is checked although the clock was set back by two hours since its check was planned', async () => {

@@ -34,6 +34,7 @@ import {
   findByProviderIds,
   findPayment,
   lockPayment,
+  lockPaymentAhead,
   movePayment,
   recordPayment,
 } from '../payment.store'
@@ -148,7 +149,8 @@ export async function receiveCheckout(
   // The charge is already received, or not paid yet, but the checkout's own status may still be news.
   if (checkout.status === 'unknown')
     await raiseAlert(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
-  const payment = await findByCheckout(tx, account, checkout.checkoutId)
+  const found = await findByCheckout(tx, account, checkout.checkoutId)
+  const payment = found && (await lockPayment(tx, found.id))
   if (!payment) return false
   const { paymentRequestId } = checkout
   if (paymentRequestId && payment.paymentRequestId === null) await recordPayment(tx, payment.id, { paymentRequestId })
@@ -194,13 +196,14 @@ async function receivePayment(
   checkout?: Checkout,
 ): Promise<boolean> {
   const found = match ?? (await matchPayment(tx, { charge, checkout }))
-  const payment = found && (await lockPayment(tx, found.id))
-  if (!payment) {
+  if (!found) {
     await recordUnmatched(tx, context, charge)
     return false
   }
-  for (const refund of refunds) await recordReport(tx, await storedReportOf(tx, refund, payment, charge))
-  const { reports, isBooked, isShort } = await findChargeFacts(tx, payment, charge)
+  const locked = lockPaymentAhead(tx, found.id)
+  for (const refund of refunds) await recordReport(tx, await storedReportOf(tx, refund, found, charge))
+  const { reports, isBooked, isShort } = await findChargeFacts(tx, found, charge)
+  const payment = locked()!
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
   const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
   // A payment with an open refund is held, whatever its channel.
@@ -245,11 +248,10 @@ async function receivePayment(
     ...admitted,
     ...shares,
   })
-  if (!moved) return false
   // All of the payment covered earlier reversals, so nothing goes on the chain.
   const isOver = moved.state === 'paid' && moved.onchainMicro === 0n
   const ended = isOver ? await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' }) : moved
-  await leaveSecond(tx, context, ended!)
+  await leaveSecond(tx, context, ended)
   return moved.state === 'paid'
 }
 

@@ -130,6 +130,7 @@ describe('unmatched money', () => {
     const waiting = sql`select count(*)::int as many from pg_locks where locktype = 'advisory' and not granted`
     const both = await database.transaction(async (tx) => {
       lockItem(tx, charge.paymentId)
+      await tx.execute(sql`select`)
       const received = [receive('rfd-one'), receive('rfd-two')]
       await waitUntil('both waiting', async () => {
         const [row] = await database.read((db) => db.execute<{ many: number }>(waiting))

@@ -367,6 +367,7 @@ describe('a frozen wallet', () => {
     const release = Promise.withResolvers<void>()
     const locking = fixture.database.transaction(async (tx) => {
       lockWallet(tx, wallet)
+      await tx.execute(sql`select`)
       locked.resolve()
       await release.promise
     })

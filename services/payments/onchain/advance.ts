@@ -1,3 +1,4 @@
+import { keysOf } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
 import { type Announcement, announceAll, announcement, announceWith } from '#platform/db/outbox.store'
 import { flowSeconds, timer } from '#platform/metrics/measures'
@@ -12,13 +13,13 @@ import { decideOverpaid, nextCheck, type Step } from '../decide'
 import { bookStep } from '../ledger/book'
 import { recordReversal } from '../losses/reversal'
 import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
-import { type Change, findUnsettled, movePayment } from '../payment.store'
+import { type Change, findUnsettled, moveLocked } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
 
 /**
  * Updates the row, books the step, and writes its orders and events to the outbox, under the id of the
- * request that opened the payment. Returns undefined if another transaction moved the row first.
+ * request that opened the payment. The caller has locked the row. Returns it as it is after the step.
  */
 export const takeStep: typeof takeStepNow = (tx, context, payment, ...step) =>
   withRequestId(payment.requestId ?? requestId(), () =>
@@ -33,24 +34,25 @@ async function takeStepNow(
   payment: PaymentRow,
   step: { next: PaymentState; reason?: PaymentRow['reason'] },
   set: Change = {},
-): Promise<PaymentRow | undefined> {
+): Promise<PaymentRow> {
   const to = step.next
   // guard: a payment in review is decided once
   if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
-  const changed = { ...payment, ...set, state: to, checks: 0 }
+  const given = Object.fromEntries(keysOf(set).map((key) => [key, set[key as keyof Change]]))
+  const changed: PaymentRow = { ...payment, ...given, state: to, checks: 0 }
   const after = { ...changed, reason: step.reason ?? changed.reason }
   const quiet = { ...after, onHold: isOnHold(after) }
-  const booked = bookStep(payment, after)
+  const nextCheckAt = nextCheck(quiet, context.clock(), context.recheckAfterMs)
   const announced = announceWith(tx, outbox, messagesOf(after))
-  const moved = await movePayment(tx, payment.id, {
+  moveLocked(tx, payment.id, {
     from: payment.state,
     to,
-    nextCheckAt: nextCheck(quiet, context.clock(), context.recheckAfterMs),
+    nextCheckAt,
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
-    sideWrites: [booked, announced?.statement],
+    sideWrites: [bookStep(payment, after), announced?.statement],
   })
-  if (!moved) return undefined
   announced?.notify()
+  const moved = { ...after, nextCheckAt, updatedAt: new Date(context.clock()) }
   timeEffect(payment, moved)
   await tell(tx, context, moved)
   return moved

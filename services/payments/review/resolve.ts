@@ -162,11 +162,11 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
       refundAppliedMinor: payment.refundedMinor,
     },
   )
-  if (moved?.onchainMicro === 0n) {
+  if (moved.onchainMicro === 0n) {
     const credited = await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
-    await leaveSecond(tx, context, credited!)
+    await leaveSecond(tx, context, credited)
   }
-  return { done: `${payment.id}: ${moneyText(onchainMicro, 'AUSD')} ordered as ${refIdOf(moved!)}` }
+  return { done: `${payment.id}: ${moneyText(onchainMicro, 'AUSD')} ordered as ${refIdOf(moved)}` }
 }
 
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>

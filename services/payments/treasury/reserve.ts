@@ -8,7 +8,7 @@ import { sumPromised } from './promise.store'
  * Returns the free AUSD (10⁻⁶). The lock keeps other instances from promising until the transaction has
  * committed.
  */
-async function lockFree(tx: Tx, treasury: TreasuryCover): Promise<bigint> {
+export async function lockFree(tx: Tx, treasury: TreasuryCover): Promise<bigint> {
   // guard: top-ups are promised one at a time across all instances
   lockNamed(tx, 'cover of top-ups')
   return freeMicro(treasury, await sumPromised(tx, treasury.readAt))
@@ -18,17 +18,16 @@ export const mayReserve = async (tx: Tx, treasury: TreasuryCover, moreMicro: big
   (await lockFree(tx, treasury)) >= moreMicro
 
 /**
- * Refuses a top-up that the treasury does not cover in addition to all promises, or that exceeds the share of
- * its wallet's unpaid checkouts (`openMicro`).
+ * Refuses a top-up that the free AUSD (10⁻⁶) does not cover, or that exceeds the share of its wallet's unpaid checkouts
+ * (`openMicro`).
  */
-export async function reserveForTopup(
-  tx: Tx,
-  treasury: TreasuryCover | undefined,
+export function coverTopup(
+  freeMicro: bigint | undefined,
   wanted: { readonly ausdMicro: bigint; readonly openMicro: bigint },
-): Promise<Answer<object>> {
-  if (!treasury) return refuse('chain_unavailable')
+): Answer<object> {
+  if (freeMicro === undefined) return refuse('chain_unavailable')
   // guard: no top-up is accepted that the treasury does not cover
-  return maySetAside(await lockFree(tx, treasury), wanted) ? ok({}) : refuse('treasury_short')
+  return maySetAside(freeMicro, wanted) ? ok({}) : refuse('treasury_short')
 }
 
 /** Refuses a debt that the treasury cannot repay. Refuses nothing if the treasury is unknown. */

@@ -73,9 +73,19 @@ export type SideWrite = SQL
 
 export const withSideWrites = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL => {
   const written = sideWrites.filter((one) => one !== undefined)
-  if (written.length === 0) return moving
+  return written.length === 0 ? moving : sql`${moved(moving, written)} select * from moved`
+}
+
+/** Returns the same, but as a statement that fails if no row changed. */
+export const orFail = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL => {
+  const written = sideWrites.filter((one) => one !== undefined)
+  // guard: a step that is not taken fails its transaction
+  return sql`${moved(moving, written)} select 1 / (select count(*) from moved)`
+}
+
+const moved = (moving: SQL, written: readonly SideWrite[]): SQL => {
   const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
-  return sql`with moved as (${moving})${sql.join(others)} select * from moved`
+  return sql`with moved as (${moving})${sql.join(others)}`
 }
 
 /** Returns a reader of rows as `db.execute` returns them, by column name. */

@@ -248,9 +248,13 @@ const staleRoutines: ReadonlySet<string> = new Set(['RevalidateCachedQuery', 'Fe
 const isStale = (error: unknown): boolean =>
   error instanceof DrizzleQueryError && staleRoutines.has(String((error.cause as { routine?: unknown })?.routine))
 
-/** Returns an error without the values of a statement: drizzle puts them into its message, and they may be personal. */
+/**
+ * Returns an error without the values of a statement, which may be personal: drizzle puts them into its message, and the driver
+ * adds them to its errors.
+ */
 function withoutValues(error: unknown): unknown {
-  if (!(error instanceof DrizzleQueryError)) return error
-  const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined
-  return new DatabaseRefused(cause?.message ?? 'a statement failed', cause?.code, cause?.constraint_name)
+  const cause = error instanceof DrizzleQueryError ? error.cause : error
+  if (cause === error && !(error instanceof postgres.PostgresError)) return error
+  const { message = 'a statement failed', code, constraint_name } = (cause ?? {}) as Partial<postgres.PostgresError>
+  return new DatabaseRefused(message, code, constraint_name)
 }

@@ -165,25 +165,27 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
   }
   const { wallet, checkoutId, requestId: paymentRequestId, chargeId: paymentId } = names
   const expiresAt = new Date(Date.now() + 900_000)
-  await insertPayment(
-    db,
-    {
-      id,
-      kind: 'topup',
-      state: 'opening',
-      wallet,
-      pair: 'USD/IDR',
-      currency: 'IDR',
-      rateMinorPerUsd: 16_250n,
-      fiatMinor,
-      ausdMicro,
-      topupMicro: ausdMicro,
-      method: 'qr',
-      quoteId: `quote ${id}`,
-      requestFingerprint: 'somebody',
-      account: 'ID',
-    },
-    7_000,
+  await db.transaction(async (tx) =>
+    insertPayment(
+      tx,
+      {
+        id,
+        kind: 'topup',
+        state: 'opening',
+        wallet,
+        pair: 'USD/IDR',
+        currency: 'IDR',
+        rateMinorPerUsd: 16_250n,
+        fiatMinor,
+        ausdMicro,
+        topupMicro: ausdMicro,
+        method: 'qr',
+        quoteId: `quote ${id}`,
+        requestFingerprint: 'somebody',
+        account: 'ID',
+      },
+      7_000,
+    ),
   )
   await movePayment(db, id, {
     from: 'opening',

@@ -286,8 +286,10 @@ test('every stand-in of the stores of payments is compared, or returns a constan
     'findSeconds',
     'firstPaymentAt',
     'lockPayment',
+    'lockPaymentAhead',
     'lockWallet',
     'moveGivenBack',
+    'moveLocked',
     'planCheck',
     ...constant,
   ]

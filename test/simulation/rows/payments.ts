@@ -57,18 +57,19 @@ function store(rows: Rows, row: PaymentRow): PaymentRow {
   return rows.payments.set(row.id, row)
 }
 
-export const insertPayment: StandIn<Payments['insertPayment']> = async (db, payment, leaseMs) => {
-  const rows = rowsOf(db)
+export const insertPayment: StandIn<Payments['insertPayment']> = (tx, payment, leaseMs) => {
+  const rows = rowsOf(tx)
   const now = rows.now()
   const given = payment as NewPayment & { id: string }
   const isRival = ({ kind, state }: PaymentRow) => kind === 'settlement' && state === 'opening'
   const hasRival =
     rows.payments.by('quote', given.quoteId).length > 0 ||
     (given.kind === 'settlement' && rows.payments.by('wallet', given.wallet).some(isRival))
-  if (hasRival || rows.payments.has(given.id)) return undefined
+  if (hasRival || rows.payments.has(given.id)) return () => undefined
   const openingUntil = new Date(now.getTime() + leaseMs)
   const times = { createdAt: now, topupAt: now, updatedAt: now, changedAt: now }
-  return store(rows, { ...defaults(), ...times, ...given, openingUntil } as PaymentRow)
+  const stored = store(rows, { ...defaults(), ...times, ...given, openingUntil } as PaymentRow)
+  return () => stored
 }
 
 export const findByQuote: StandIn<Payments['findByQuote']> = async (db, quoteId) =>
@@ -79,6 +80,11 @@ export const findPayment: StandIn<Payments['findPayment']> = async (db, id) => r
 export const lockWallet: StandIn<Payments['lockWallet']> = () => nothing
 
 export const lockPayment: StandIn<Payments['lockPayment']> = async (tx, id) => rowsOf(tx).payments.get(id)
+
+export const lockPaymentAhead: StandIn<Payments['lockPaymentAhead']> = (tx, id) => {
+  const row = rowsOf(tx).payments.get(id)
+  return () => row
+}
 
 export const firstPaymentAt: StandIn<Payments['firstPaymentAt']> = async (db) => {
   const [first] = rowsOf(db).payments.values()
@@ -161,9 +167,19 @@ export const leaseOpening = async (
   return rows.payments.update(id, { openingUntil: new Date(rows.clock() + leaseMs) })
 }
 
-export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step) => {
-  const rows = rowsOf(db)
-  const { from, to: state, nextCheckAt, set = {}, sideWrites = [] } = step
+export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step) => move(rowsOf(db), id, step)
+
+export const moveLocked: StandIn<Payments['moveLocked']> = (tx, id, { sideWrites, ...step }) => {
+  const rows = rowsOf(tx)
+  if (!move(rows, id, step)) throw new Error(`${id} is not in the state that was read`)
+  writeSide(rows, sideWrites)
+}
+
+function move(
+  rows: Rows,
+  id: string,
+  { from, to: state, nextCheckAt, set = {} }: Parameters<Payments['movePayment']>[2],
+): PaymentRow | undefined {
   const row = rows.payments.get(id)
   if (!row || row.state !== from) {
     rows.saw('a guarded update lost a race')
@@ -178,9 +194,7 @@ export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step
   const now = rows.now()
   const given: Record<string, unknown> = { state, nextCheckAt, checks: 0 }
   for (const [key, value] of Object.entries(set)) if (value !== undefined) given[key] = value
-  const moved = store(rows, { ...row, ...given, updatedAt: now, changedAt: now } as PaymentRow)
-  writeSide(rows, sideWrites)
-  return moved
+  return store(rows, { ...row, ...given, updatedAt: now, changedAt: now } as PaymentRow)
 }
 
 export const recordPayment: StandIn<Payments['recordPayment']> = async (db, id, set) => {
