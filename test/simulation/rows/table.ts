@@ -177,7 +177,7 @@ export class FromNow {
 }
 
 export type StandIn<F> = F extends (...given: infer Given) => infer Answer
-  ? (...given: Given) => Answer extends void | (() => unknown) ? Answer : Promise<Awaited<Answer>>
+  ? (...given: Given) => Answer extends PromiseLike<unknown> ? Promise<Awaited<Answer>> : Answer
   : never
 
 export const nothing = undefined as never
