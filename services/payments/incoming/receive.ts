@@ -62,18 +62,20 @@ export type PricedCharge = FetchedCharge & {
 
 /**
  * Adds the current rate and the other data of `PricedCharge`. The transaction, which locks the wallet,
- * decides if the rate applies.
+ * decides if the rate applies. `named` is a payment that was read a moment ago, as the charge may be its own.
  */
 export async function withRate(
   context: Context,
   fetched: FetchedCharge | null | undefined,
-  checkout?: Checkout,
+  { checkout, named }: { checkout?: Checkout; named?: PaymentRow | undefined } = {},
 ): Promise<PricedCharge | undefined> {
   if (!fetched) return undefined
   const { status, charge } = fetched
   const unpriced = { ...fetched, presentMinorPerUsd: null }
   if (status !== 'succeeded') return unpriced
-  const match = await context.database.read((db) => matchPayment(db, { charge, checkout }))
+  const isNamed =
+    named !== undefined && named.account === charge.account && paymentIdFrom(charge.reference) === named.id
+  const match = isNamed ? named : await context.database.read((db) => matchPayment(db, { charge, checkout }))
   if (!match || !isUnreceived(match)) return { ...unpriced, match }
   const isUnadmitted = mayExceed(context, match, charge)
   const owner = isUnadmitted ? await readOwner(context, match) : undefined
@@ -119,7 +121,7 @@ export async function fetchCheckout(
   const { paymentId, paymentRequestId, status } = checkout
   const priced = async (charge: FetchedCharge | null | undefined) => ({
     checkout,
-    fetched: await withRate(context, charge, checkout),
+    fetched: await withRate(context, charge, { checkout }),
   })
   if (paymentId) return priced(await provider.findCharge(account, paymentId))
   if (!paymentRequestId || status === 'open') return { checkout }

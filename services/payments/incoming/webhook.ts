@@ -37,8 +37,9 @@ export const webhookReactions = (context: Context): Reaction[] => [
     },
     find: async ({ account, body, receivedAt }) => {
       const hint = context.provider.readDelivery(body)
-      if (await isJustReceived(context, account, hint)) return noNews
-      const facts = await fetchFacts(context, account, hint).catch((error) =>
+      const named = await findPaid(context, account, hint)
+      if (isJustReceived(context, hint, named)) return noNews
+      const facts = await fetchFacts(context, account, hint, named).catch((error) =>
         noSuchObject(context, account, hint, error),
       )
       const waitedMs = ageMs(Date.parse(receivedAt), context.clock())
@@ -60,21 +61,30 @@ const sameMomentMs = 10_000
  * sends one webhook of the checkout and one of the payment. Whatever else has become of the payment is told by other
  * webhooks, rechecks and the list.
  */
-async function isJustReceived(context: Context, account: Delivery['account'], hint: Hint): Promise<boolean> {
-  if (!('paidBy' in hint) || !hint.paidBy) return false
-  const payment = await context.database.read((db) => findNamed(db, account, hint))
+function isJustReceived({ clock }: Context, hint: Hint, payment: PaymentRow | undefined): boolean {
   return (
-    payment?.providerPaymentId === hint.paidBy &&
+    'paidBy' in hint &&
+    payment !== undefined &&
+    payment.providerPaymentId === hint.paidBy &&
     (payment.state === 'paid' || payment.state === 'credited' || payment.state === 'held') &&
-    isRecent(payment.updatedAt.getTime(), context.clock(), sameMomentMs)
+    isRecent(payment.updatedAt.getTime(), clock(), sameMomentMs)
   )
 }
 
-async function fetchFacts(context: Context, account: Delivery['account'], hint: Hint): Promise<WebhookFacts> {
+/** Finds the payment that the webhook of a paid checkout or charge names. */
+const findPaid = async ({ database }: Context, account: Delivery['account'], hint: Hint) =>
+  'paidBy' in hint && hint.paidBy ? database.read((db) => findNamed(db, account, hint)) : undefined
+
+async function fetchFacts(
+  context: Context,
+  account: Delivery['account'],
+  hint: Hint,
+  named: PaymentRow | undefined,
+): Promise<WebhookFacts> {
   const { provider } = context
   const priced = async (charge: FetchedCharge | Promise<FetchedCharge | null | undefined>) => ({
     isUnpaid: (await charge) === null,
-    fetched: await withRate(context, await charge),
+    fetched: await withRate(context, await charge, { named }),
   })
   switch (hint.about) {
     case 'checkout': {
