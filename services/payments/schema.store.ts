@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { index, pgSchema, text } from 'drizzle-orm/pg-core'
 import { amountColumn, at, isOneOf } from '#platform/db/columns'
+import { insertNew } from '#platform/db/insert-new'
 import { messagingTables } from '#platform/db/messaging'
 import type { Db } from '#platform/db/open'
 import { pauseTable } from '#platform/db/pause.store'
@@ -65,12 +66,7 @@ export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set
 }
 
 /** Records an anomaly. Returns true if it is new. */
-export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
+export function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
   const id = anomalyId(anomaly.kind, anomaly.account, anomaly.object)
-  const made = await db
-    .insert(anomalies)
-    .values({ id, ...anomaly })
-    .onConflictDoNothing()
-    .returning({ id: anomalies.id })
-  return made.length === 1
+  return insertNew(db, anomalies, { id, ...anomaly })
 }

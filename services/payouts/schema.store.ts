@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { pgSchema, text } from 'drizzle-orm/pg-core'
 import { at, isOneOf } from '#platform/db/columns'
+import { insertNew } from '#platform/db/insert-new'
 import { messagingTables } from '#platform/db/messaging'
 import type { Database, Db } from '#platform/db/open'
 import { pauseTable } from '#platform/db/pause.store'
@@ -57,14 +58,9 @@ export async function findAnomalies(
   return db.select({ kind, object, noticedAt }).from(anomalies).where(isOneOf(anomalies.id, ids))
 }
 
-export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
+export function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
   const id = anomalyId(anomaly.kind, anomaly.object)
-  const made = await db
-    .insert(anomalies)
-    .values({ id, ...anomaly })
-    .onConflictDoNothing()
-    .returning({ id: anomalies.id })
-  return made.length === 1
+  return insertNew(db, anomalies, { id, ...anomaly })
 }
 
 export async function countAnomalies(database: Database): Promise<number> {

@@ -1,5 +1,6 @@
 import { text } from 'drizzle-orm/pg-core'
 import { at } from '#platform/db/columns'
+import { insertNew } from '#platform/db/insert-new'
 import type { Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 
@@ -31,11 +32,7 @@ export const identityAnomalies = schema.table('identity_anomalies', {
 })
 
 /** Records an anomaly. Returns false if it is already recorded. */
-export async function recordAnomaly(
+export const recordAnomaly = (
   tx: Tx,
   anomaly: Omit<typeof identityAnomalies.$inferInsert, 'noticedAt'>,
-): Promise<boolean> {
-  const insert = tx.insert(identityAnomalies).values(anomaly).onConflictDoNothing()
-  const rows = await insert.returning({ deliveryId: identityAnomalies.deliveryId })
-  return rows.length > 0
-}
+): Promise<boolean> => insertNew(tx, identityAnomalies, anomaly)

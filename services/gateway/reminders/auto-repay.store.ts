@@ -2,6 +2,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { addressColumn, amountColumn, at } from '#platform/db/columns'
+import { insertNew } from '#platform/db/insert-new'
 import type { Db, Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
 import { autoRepayFailures, autoRepaySources } from '#shared/messages/credit'
@@ -48,14 +49,7 @@ export async function isTried(db: Db, { wallet, cycle, attempt }: Try): Promise<
 }
 
 /** Records the order of a try. Returns false if any instance ordered it before. */
-export async function insertTry(tx: Tx, one: Try & Sum): Promise<boolean> {
-  const inserted = await tx
-    .insert(autoRepayments)
-    .values(one)
-    .onConflictDoNothing()
-    .returning({ attempt: autoRepayments.attempt })
-  return inserted.length > 0
-}
+export const insertTry = (tx: Tx, one: Try & Sum): Promise<boolean> => insertNew(tx, autoRepayments, one)
 
 /** Records the end of a try, also of one that a restored database does not have. Returns false if it had ended before. */
 export async function endTry(tx: Tx, one: Try, ending: Ending, endedAt: Date): Promise<boolean> {

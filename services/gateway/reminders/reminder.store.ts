@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import { addressColumn, at } from '#platform/db/columns'
+import { insertNew } from '#platform/db/insert-new'
 import type { Db, Tx } from '#platform/db/open'
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
 import { schema } from '../schema.store'
@@ -26,10 +27,7 @@ export async function findSent(db: Db, wallet: `0x${string}`, cycle: number): Pr
 }
 
 /** Records a reminder. Returns false if any instance recorded it before. */
-export async function insertReminder(
+export const insertReminder = (
   tx: Tx,
   reminder: { wallet: `0x${string}`; cycle: number; kind: ReminderKind },
-): Promise<boolean> {
-  const inserted = await tx.insert(reminders).values(reminder).onConflictDoNothing().returning({ kind: reminders.kind })
-  return inserted.length > 0
-}
+): Promise<boolean> => insertNew(tx, reminders, reminder)
