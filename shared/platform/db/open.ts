@@ -17,7 +17,12 @@ export type Database = AsyncDisposable & {
   /** Reads with a single statement, as `run` writes with one. */
   readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
   readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
-  /** Runs a transaction. If it throws `DeadlinePassed`, the transaction may have committed. */
+  /**
+   * Runs a transaction. If it throws `DeadlinePassed`, the transaction may have committed.
+   *
+   * It waits for Postgres where its work awaits a result: BEGIN travels with the first statement, what is sent ahead with the
+   * next one or with the COMMIT, and statements that are started together share a round trip.
+   */
   readonly transaction: <T>(work: (tx: Tx) => T | Promise<T>) => Promise<T>
   /** Listens to announcements of this process's transactions, which arrive after their commits. */
   readonly listen: (listener: Listener) => void
