@@ -29,8 +29,8 @@ type Relay = AsyncDisposable & {
   readonly roundTrips: () => number
 }
 
-/** Relays one connection to the server. `change` may replace what the driver sends. */
-async function openRelay(change: (sent: Buffer) => Buffer = (sent) => sent): Promise<Relay> {
+/** Relays one connection to the server, `delayMs` later. `change` may replace what the driver sends. */
+async function openRelay(change: (sent: Buffer) => Buffer = (sent) => sent, delayMs = 0): Promise<Relay> {
   const { hostname, port } = new URL(server.adminUrl)
   let roundTrips = 0
   let isAnswered = true
@@ -39,7 +39,8 @@ async function openRelay(change: (sent: Buffer) => Buffer = (sent) => sent): Pro
     for (const one of [client, upstream]) one.on('error', () => {})
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
-    upstream.on('data', (data) => {
+    upstream.on('data', async (data) => {
+      if (delayMs > 0) await Bun.sleep(delayMs)
       isAnswered = true
       client.write(data)
     })
@@ -218,6 +219,24 @@ describe('if Postgres refuses to begin, nothing is written', () => {
     expect(await outcomeOf(database.transaction((tx) => find(tx, 'z')))).toEqual([{ word: 'z' }])
   })
 
+  test('by a statement that comes between the error and the end of its group', async () => {
+    await using relay = await openRelay(
+      (sent) => Buffer.from(sent.toString('latin1').replaceAll('begin ', 'bogus '), 'latin1'),
+      30,
+    )
+    const { database } = relay
+    await database.run((db) => db.execute(insert('z')))
+    for (let waitMs = 0; waitMs < 100; waitMs += 10) {
+      const failed = database.transaction(async (tx) => {
+        await Bun.sleep(waitMs)
+        await outcomeOf(tx.execute(insert(`${waitMs}`)))
+        await outcomeOf(tx.execute(insert(`${waitMs}.`)))
+      })
+      expect(await outcomeOf(failed)).toContain('bogus')
+      expect(await words()).toEqual(['z'])
+    }
+  })
+
   test('by a text of several statements', async () => {
     await using relay = await openRelay((sent) =>
       Buffer.from(sent.toString('latin1').replaceAll('begin ', 'bogus '), 'latin1'),
@@ -256,4 +275,94 @@ test('a statement of a transaction that has ended is refused', async () => {
   })
   expect(await outcomeOf(ended!.execute(insert('late')))).toContain('has ended')
   expect(await words()).toEqual([])
+})
+
+describe('a statement that begins after the end of its transaction was sent', () => {
+  /** Starts `late` so many microtasks after the transaction's last statement. */
+  const after = async (depth: number, late: () => Promise<unknown>): Promise<unknown> => {
+    for (let turn = 0; turn < depth; turn++) await undefined
+    return late()
+  }
+  const depths = Array.from({ length: 30 }, (_, depth) => depth)
+
+  test('is not executed after a rollback', async () => {
+    await using relay = await openRelay()
+    await relay.database.run((db) => db.execute(insert('z')))
+    const late: Promise<unknown>[] = []
+    for (const depth of depths) {
+      const failed = relay.database.transaction(async (tx) => {
+        await find(tx, 'z')
+        late.push(outcomeOf(after(depth, () => tx.execute(insert(`${depth}`)))))
+        throw new Error('no')
+      })
+      expect(await outcomeOf(failed)).toBe('no')
+    }
+    await Promise.all(late)
+    expect(await words()).toEqual(['z'])
+  })
+
+  test('is refused while the commit is in flight', async () => {
+    await using relay = await openRelay()
+    const late = Promise.withResolvers<unknown>()
+    await relay.database.transaction(async (tx) => {
+      await find(tx, 'z')
+      setTimeout(() => late.resolve(outcomeOf(tx.execute(insert('late')))), 20)
+      sendAhead(tx, sql`select pg_sleep(0.2)`)
+    })
+    expect(await late.promise).toContain('has ended')
+    expect(await words()).toEqual([])
+  })
+})
+
+describe('if a statement that is sent ahead cannot be written, nothing is committed', () => {
+  const unwritable = sql`insert into kept values (${sql.param({
+    toString: () => {
+      throw new Error('unwritable')
+    },
+  })})`
+  const works: [string, (tx: Tx) => unknown][] = [
+    ['as the first one', (tx) => sendAhead(tx, unwritable)],
+    [
+      'between others',
+      (tx) => {
+        sendAhead(tx, insert('a'))
+        sendAhead(tx, unwritable)
+        sendAhead(tx, insert('b'))
+      },
+    ],
+    [
+      'after a result',
+      async (tx) => {
+        await tx.execute(insert('a'))
+        sendAhead(tx, unwritable)
+      },
+    ],
+    [
+      'before a statement that waits',
+      async (tx) => {
+        sendAhead(tx, unwritable)
+        await outcomeOf(tx.execute(insert('a')))
+      },
+    ],
+  ]
+  test.each(works)('%s', async (_, work) => {
+    await using relay = await openRelay()
+    const { database } = relay
+    for (const kept of [[], ['z']]) {
+      for (const word of kept) await database.run((db) => db.execute(insert(word)))
+      expect(await outcomeOf(database.transaction((tx) => work(tx)))).toContain('unwritable')
+      expect(await words()).toEqual(kept)
+      expect(await outcomeOf(database.read((db) => db.execute(sql`select 1 as one`)))).toEqual([{ one: 1 }])
+    }
+  })
+})
+
+test('a transaction that hangs before its first statement loses its connection like any other', async () => {
+  await using relay = await openRelay()
+  const { database } = relay
+  void outcomeOf(database.transaction(() => new Promise(() => {})))
+  await waitUntil('a connection', async () => {
+    const read = await outcomeOf(database.read((db) => db.execute(sql`select 1 as one`)))
+    return Array.isArray(read)
+  })
 })
