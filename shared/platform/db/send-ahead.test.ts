@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { sql } from 'drizzle-orm'
-import postgres, { type Sql } from 'postgres'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { type Database, openDatabase, sendAhead, type Tx } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -13,6 +13,7 @@ beforeAll(async () => {
   server = await startScratchPostgres('empty')
   admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await admin`create table kept (word text primary key)`
+  await admin`create table owing (id int primary key, other int references owing deferrable initially deferred)`
 })
 beforeEach(async () => {
   await admin`truncate kept`
@@ -365,4 +366,23 @@ test('a transaction that hangs before its first statement loses its connection l
     const read = await outcomeOf(database.read((db) => db.execute(sql`select 1 as one`)))
     return Array.isArray(read)
   })
+})
+
+test('a transaction that fails after the lifetime of its connection fails with its own error', async () => {
+  const client = postgres(server.adminUrl, { max: 1, max_lifetime: 0.02, onnotice: () => {} })
+  const works: [string, (tx: TransactionSql) => Promise<unknown>][] = [
+    ['no', () => Promise.reject(new Error('no'))],
+    ['division by zero', (tx) => tx`select 1 / ${0}::int`],
+    ['violates foreign key', (tx) => tx`insert into owing values (1, 2)`],
+  ]
+  for (const [said, work] of works) {
+    const failed = client.begin(async (tx) => {
+      await tx`select`
+      await Bun.sleep(100)
+      await work(tx)
+    })
+    expect(await outcomeOf(failed)).toContain(said)
+    expect(await outcomeOf(client`select 1 as one`)).toEqual([{ one: 1 }])
+  }
+  await client.end({ timeout: 1 })
 })
