@@ -47,11 +47,13 @@ type Unit = {
   readonly text: string | undefined
   /** True if the client sends more before the Sync. Postgres is asked to answer at once, and skips the rest after an error. */
   readonly isAhead: boolean
+  /** True if it ends with a Sync, up to which Postgres skips everything after an error. */
+  readonly isSynced: boolean
 }
 
 const isReading = (text: string): boolean => /^\s*select\b/i.test(text) && !/for update/i.test(text)
 const commit = 'commit'
-const ownCommit: Unit = { bytes: Buffer.alloc(0), text: commit, isAhead: false }
+const ownCommit: Unit = { bytes: Buffer.alloc(0), text: commit, isAhead: false, isSynced: false }
 
 export function openLine(options: LineOptions): Line {
   const { client, server: at, mustWait, changed } = options
@@ -135,7 +137,7 @@ export function openLine(options: LineOptions): Line {
     if (letter === 'Q') gatheredText = textOfQuery(message).trim()
     gathered.push(bytes)
     if (letter === 'E') {
-      executed.push({ bytes: Buffer.concat(gathered), text: gatheredText, isAhead: true })
+      executed.push({ bytes: Buffer.concat(gathered), text: gatheredText, isAhead: true, isSynced: false })
       gathered = []
     }
     if (!['S', 'Q', 'H', 'p', '', 'X'].includes(letter)) return
@@ -145,6 +147,7 @@ export function openLine(options: LineOptions): Line {
       bytes: Buffer.concat([...(last ? [last.bytes] : []), ...gathered]),
       text: last?.text ?? (letter === 'Q' ? gatheredText : undefined),
       isAhead: false,
+      isSynced: letter === 'S',
     })
     executed = []
     gathered = []
@@ -177,11 +180,11 @@ export function openLine(options: LineOptions): Line {
 
   /** Sends what Postgres skips after an error, up to the Sync to which it responds. */
   function skip(): void {
-    while (running?.isAhead && units.length > 0) {
+    while (running && !running.isSynced && units.length > 0) {
       running = units.shift()!
       server.write(running.bytes)
     }
-    if (running?.isAhead) running = undefined // The client sends the Sync when it reads the error.
+    if (!running?.isSynced) running = undefined // The client sends the Sync when it reads the error.
   }
 
   function ready(message: WireMessage): void {
