@@ -2,8 +2,8 @@ import { isRecent } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import type { Context } from './context'
-import { holdLanes, withOpen } from './lanes/held-lanes'
-import { findLanes, releaseLanes } from './lanes/lane.store'
+import { holdLanes, readLanes } from './lanes/held-lanes'
+import { releaseLanes } from './lanes/lane.store'
 import { endUndecided } from './operations/undecided'
 import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
@@ -11,22 +11,22 @@ import { finalize } from './transactions/finalize'
 
 /** Runs one round. Its steps work only from stored rows, so a round may be interrupted anywhere. */
 export async function relayOnce(context: Context): Promise<typeof idle | undefined> {
-  /** Runs a step and logs its failure. Returns true if open transactions may have changed. */
-  const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
+  /** Runs a step and logs its failure. */
+  const step = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     try {
-      return (await work()) !== 0
+      await work()
     } catch (error) {
       context.logThrottled.warn(`step:${name}`, { err: error, step: name }, 'relayer step failed, will retry')
-      return true
     }
   }
-  const known = await context.database.read(findLanes)
-  const mayWait = known.length === 0 || known.some(({ hasWaiting }) => hasWaiting)
-  let held = await holdLanes(context, known)
+  const known = await readLanes(context)
+  const mayWait = known.lanes.length === 0 || known.lanes.some(({ hasWaiting }) => hasWaiting)
+  const held = await holdLanes(context, known)
   if (!mayWait && held.every(({ open }) => open.length === 0)) return idle
-  await step('undecided', () => endUndecided(context))
-  if (await step('receipts', () => finalize(context, held))) held = await withOpen(context, held)
-  if (await step('assign', () => assignWaiting(context, held))) held = await withOpen(context, held)
+  if (mayWait) await step('undecided', () => endUndecided(context))
+  await step('receipts', () => finalize(context, held))
+  // An operation that is stored later starts the next round.
+  if (mayWait) await step('assign', () => assignWaiting(context, held))
   await step('broadcast', () => broadcastDue(context, held))
   await step('renew', () => renewStuck(context, held))
   return undefined

@@ -7,11 +7,13 @@ import {
   findOpen,
   insertLane,
   type KnownLane,
+  type KnownLanes,
   type Lane,
   leaseLanes,
   type OpenTransaction,
   recordFault,
   releaseLanes,
+  renewLanes,
 } from './lane.store'
 
 type LeasedLane = {
@@ -20,73 +22,62 @@ type LeasedLane = {
   readonly lane: Lane
 }
 type OwnLane = LeasedLane & { readonly key: LaneKey }
-type KnownLanes = ReadonlyMap<string, KnownLane>
+type ByAddress = ReadonlyMap<string, KnownLane>
 
 export type HeldLane = LeasedLane & {
   /** True if our record agrees with the chain and we have the key; only then does the lane assign nonces. */
   readonly sound: boolean
-  readonly open: readonly OpenTransaction[]
+  /** Open transactions by nonce. The steps of a round keep them up to date. */
+  readonly open: OpenTransaction[]
 }
 
 export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] => held.map(({ lane }) => lane.address)
 
+/** Renews the leases of this instance and reads the lanes. */
+export const readLanes = ({ database, holder }: Context): Promise<KnownLanes> =>
+  database.run((db) => renewLanes(db, holder))
+
 /**
- * Leases lanes and reads them. While the chain is ahead of one lane, no lane is sound: the database was probably
+ * Leases lanes beside those that are held. While the chain is ahead of one lane, no lane is sound: the database was probably
  * restored from a backup, so any lane may already have executed the waiting operations, and nothing on the chain
- * prevents a second drip. `given` are the lanes if they were just read.
+ * prevents a second drip. `read` are the lanes if they were just read.
  */
-export async function holdLanes(context: Context, given?: readonly KnownLane[]): Promise<HeldLane[]> {
+export async function holdLanes(context: Context, read?: KnownLanes): Promise<HeldLane[]> {
   const { database, keys } = context
-  const read = () => database.read(findLanes)
-  const known = new Map((given ?? (await read())).map((one) => [one.address, one]))
-  const leased = await leaseShare(context, known)
-  const isQuiet = leased.every(({ lane: { address, epoch } }) => {
-    const before = known.get(address)
-    return before && !before.isBusy && before.epoch === epoch
-  })
-  const withTheirs = isQuiet ? leased.map((one) => ({ ...one, open: [] })) : await withOpen(context, leased)
-  const retired = await holdRetired(context, known)
-  const checked = await Promise.all(
-    withTheirs.map(async (one) => {
-      const openNonces = new Set(one.open.map(({ nonce }) => nonce))
-      return { ...one, sound: await isSound(context, one.lane, openNonces) }
+  const { lanes, open } = read ?? (await readLanes(context))
+  const known = new Map(lanes.map((one) => [one.address, one]))
+  const leased = [...(await leaseShare(context, known)), ...(await leaseRetired(context, known))]
+  const isNew = ({ lane: { address, epoch } }: LeasedLane) => known.get(address)?.epoch !== epoch
+  const taken = addressesOf(leased.filter(isNew))
+  const theirs = taken.length === 0 ? [] : await database.read((db) => findOpen(db, taken))
+  const byLane = Map.groupBy([...open, ...theirs], (one) => one.lane)
+  const held = await Promise.all(
+    leased.map(async ({ key, lane }) => {
+      const own = byLane.get(lane.address) ?? []
+      const openNonces = new Set(own.map(({ nonce }) => nonce))
+      return { key, lane, open: own, sound: key !== undefined && (await isSound(context, lane, openNonces)) }
     }),
   )
-  const all = [...checked, ...retired]
   const own = new Set(keys.map(addressOf))
-  const hasFault = [...known.values()].some(({ fault }) => fault !== null)
-  if (!hasFault && checked.every(({ sound }) => sound)) return all
-  const isAhead = (await read()).some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
+  const hasFault = lanes.some(({ fault }) => fault !== null)
+  if (!hasFault && held.every(({ key, sound }) => sound || !key)) return held
+  const now = await database.read(findLanes)
+  const isAhead = now.some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
   // guard: while one lane is behind the chain, no lane gives out a nonce
-  return isAhead ? all.map((one) => ({ ...one, sound: false })) : all
+  return isAhead ? held.map((one) => ({ ...one, sound: false })) : held
 }
 
 /**
  * Leases lanes whose keys were replaced while they had open transactions. What was signed is still sent and ended, because
  * the chain may execute it at any time.
  */
-async function holdRetired(context: Context, known: KnownLanes): Promise<HeldLane[]> {
-  const { database, keys, holder } = context
+async function leaseRetired({ database, keys, holder }: Context, known: ByAddress): Promise<LeasedLane[]> {
   const own = new Set(keys.map(addressOf))
-  const mayHold = (lane: KnownLane) => !own.has(lane.address) && lane.isBusy && (lane.holder === holder || lane.isFree)
-  const retired = [...known.values()].filter(mayHold)
-  if (retired.length === 0) return []
-  const stale = retired.filter((lane) => lane.holder !== holder || !lane.isFresh).map(({ address }) => address)
-  const got = stale.length === 0 ? [] : await leaseLanes(database, stale, holder)
-  const leased = [...retired.filter(({ address }) => !stale.includes(address)), ...got]
-  const held = leased.map((lane) => ({ key: undefined, lane, sound: false }))
-  return withOpen(context, held)
-}
-
-export async function withOpen<L extends LeasedLane>(
-  { database }: Context,
-  held: readonly L[],
-): Promise<(L & { open: OpenTransaction[] })[]> {
-  const open = await database.read((db) => findOpen(db, addressesOf(held)))
-  return held.map((one) => ({
-    ...one,
-    open: open.filter((transaction) => transaction.lane === one.lane.address),
-  }))
+  const retired = [...known.values()].filter(({ address, isBusy }) => isBusy && !own.has(address))
+  const held = retired.filter((lane) => lane.holder === holder && lane.isFresh)
+  const free = retired.filter((lane) => lane.holder !== holder && lane.isFree).map(({ address }) => address)
+  const taken = free.length === 0 ? [] : await leaseLanes(database, free, holder)
+  return [...held, ...taken].map((lane) => ({ key: undefined, lane }))
 }
 
 /** How long a lane must be free before an instance may lease it beyond its share, in ms. */
@@ -95,7 +86,7 @@ const moreForMs = 60_000
 
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
-async function leaseShare(context: Context, known: KnownLanes): Promise<OwnLane[]> {
+async function leaseShare(context: Context, known: ByAddress): Promise<OwnLane[]> {
   const { database, keys, holder, copies, memory, clock, log } = context
   const lanes = keys.map((key) => ({ key, lane: known.get(addressOf(key)) }))
   const isOurs = ({ lane }: { lane: KnownLane | undefined }) => lane?.holder === holder
@@ -108,25 +99,15 @@ async function leaseShare(context: Context, known: KnownLanes): Promise<OwnLane[
     log.info({ lanes: given }, 'lanes released to another instance')
   }
 
-  const fresh = kept.flatMap(({ key, lane }) => (lane?.isFresh ? [{ key, lane }] : []))
-  const stale = kept.filter(({ lane }) => !lane?.isFresh)
-  const leased = [...fresh, ...(await lease(stale))]
-  for (const one of lanes.filter((lane) => !isOurs(lane))) {
-    const isFree = one.lane?.isFree ?? true
-    if (!mayTake(context, addressOf(one.key), { isFree, hasRoom: leased.length < share })) continue
-    if (!one.lane && !(await openLane(context, one.key))) continue
-    leased.push(...(await lease([one])))
+  // A lease that was not renewed was lost while the lanes were read.
+  const leased = kept.flatMap(({ key, lane }) => (lane?.isFresh ? [{ key, lane: lane as Lane }] : []))
+  for (const { key, lane } of lanes.filter((one) => !isOurs(one))) {
+    const address = addressOf(key)
+    if (!mayTake(context, address, { isFree: lane?.isFree ?? true, hasRoom: leased.length < share })) continue
+    if (!lane && !(await openLane(context, key))) continue
+    for (const taken of await leaseLanes(database, [address], holder)) leased.push({ key, lane: taken })
   }
   return leased
-
-  async function lease(some: readonly { key: LaneKey }[]): Promise<OwnLane[]> {
-    if (some.length === 0) return []
-    const addresses = some.map(({ key }) => addressOf(key))
-    const got = await leaseLanes(database, addresses, holder)
-    return some.flatMap(({ key }) =>
-      got.filter(({ address }) => address === addressOf(key)).map((lane) => ({ key, lane })),
-    )
-  }
 }
 
 function mayTake(

@@ -1,16 +1,9 @@
-import { and, asc, eq, getTableColumns, gt, inArray, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, isNull, not, or, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, type PgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, isOver, timestamps } from '#platform/db/columns'
-import {
-  compiledQuery,
-  keysOf,
-  perKeys,
-  placeholders,
-  type SideWrite,
-  withSideWrites,
-} from '#platform/db/compiled-query'
-import type { Database, Db, Tx } from '#platform/db/open'
+import { compiledQuery, keysOf, orFail, perKeys, placeholders, type SideWrite } from '#platform/db/compiled-query'
+import { type Database, type Db, sendAhead, type Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
 import { isWaiting, operations } from '../operations/operation.table'
 import { schema } from '../schema.store'
@@ -89,28 +82,64 @@ const renewAfterMs = 1_500
 
 export type KnownLane = Lane & {
   readonly isFree: boolean
+  /** True if the lease of the holder lasts for longer than a round. */
   readonly isFresh: boolean
   readonly isBusy: boolean
   /** True if an operation waits, for whichever lane. */
   readonly hasWaiting: boolean
 }
 
-export const findLanes = (db: PostgresJsDatabase): Promise<KnownLane[]> => known(db).execute()
+export const findLanes = (db: PostgresJsDatabase): Promise<Lane[]> => all(db).execute()
 
-const known = prepared((db) =>
-  db
+const all = prepared((db) => db.select().from(lanes).prepare('lanes'))
+
+export type KnownLanes = {
+  readonly lanes: readonly KnownLane[]
+  /** Open transactions of the lanes that the holder had before. */
+  readonly open: readonly OpenTransaction[]
+}
+
+/** Renews the leases of a holder that end soon. Reads all lanes, and the holder's open transactions. */
+export async function renewLanes(db: PostgresJsDatabase, holder: string): Promise<KnownLanes> {
+  const rows = await renewing(db).execute({ holder })
+  const known = new Map(rows.map(({ lane }) => [lane.address, lane]))
+  const isOpen = (row: (typeof rows)[number]) => row.transaction !== null && row.attempt !== null
+  return { lanes: [...known.values()], open: openIn(rows.filter(isOpen) as OpenRow[]) }
+}
+
+/** The same throughout a statement, which renews what it then reads. */
+const isFresh = sql<boolean>`coalesce(${lanes.leasedUntil} > now() + ${leaseMs - renewAfterMs} * interval '1 millisecond'
+  and not ${isOver(lanes.leasedUntil, leaseMs)}, false)`
+
+const renewing = prepared((db) => {
+  const isOwn = eq(lanes.holder, sql.placeholder('holder'))
+  const renewed = db.$with('renewed').as(
+    db
+      .update(lanes)
+      .set({ leasedUntil: fromNow(leaseMs), updatedAt: sql`now()` })
+      .where(and(isOwn, not(isFresh)))
+      .returning({ address: lanes.address }),
+  )
+  return db
+    .with(renewed)
     .select({
-      ...getTableColumns(lanes),
-      isFree: sql<boolean>`coalesce(${isOver(lanes.leasedUntil, leaseMs)}, true)`,
-      isFresh: sql<boolean>`coalesce(${lanes.leasedUntil} > ${fromNow(leaseMs - renewAfterMs)}
-        and not ${isOver(lanes.leasedUntil, leaseMs)}, false)`,
-      isBusy: sql<boolean>`exists (select from ${transactions}
-        where ${transactions.lane} = ${lanes.address} and ${transactions.outcome} is null)`,
-      hasWaiting: sql<boolean>`exists (select from ${operations} where ${isWaiting})`,
+      lane: {
+        ...getTableColumns(lanes),
+        isFree: sql<boolean>`coalesce(${isOver(lanes.leasedUntil, leaseMs)}, true)`,
+        isFresh: sql<boolean>`${isFresh} or ${lanes.address} in (select address from ${renewed})`,
+        isBusy: sql<boolean>`exists (select from ${transactions} busy
+          where busy.lane = ${lanes.address} and busy.outcome is null)`,
+        hasWaiting: sql<boolean>`exists (select from ${operations} where ${isWaiting})`,
+      },
+      transaction: transactions,
+      attempt: attempts,
     })
     .from(lanes)
-    .prepare('known'),
-)
+    .leftJoin(transactions, and(isOwn, eq(transactions.lane, lanes.address), isNull(transactions.outcome)))
+    .leftJoin(attempts, and(eq(attempts.lane, transactions.lane), eq(attempts.nonce, transactions.nonce)))
+    .orderBy(asc(lanes.address), asc(transactions.nonce), asc(attempts.attempt))
+    .prepare('renewing')
+})
 
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())
@@ -201,8 +230,12 @@ export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<b
 }
 
 export async function findOpen(db: PostgresJsDatabase, lanes: readonly `0x${string}`[]): Promise<OpenTransaction[]> {
-  if (lanes.length === 0) return []
-  const rows = await openOf(db).execute({ lanes })
+  return lanes.length === 0 ? [] : openIn(await openOf(db).execute({ lanes }))
+}
+
+type OpenRow = { readonly transaction: typeof transactions.$inferSelect; readonly attempt: Attempt }
+
+function openIn(rows: readonly OpenRow[]): OpenTransaction[] {
   const open: OpenTransaction[] = []
   for (const row of rows) {
     const last = open.at(-1)
@@ -223,13 +256,30 @@ const openOf = prepared((db) =>
     .prepare('open'),
 )
 
-type NewAttempt = Omit<typeof attempts.$inferInsert, 'createdAt' | 'broadcastAt'>
+type NewTransaction = Pick<
+  typeof transactions.$inferSelect,
+  'lane' | 'nonce' | 'purpose' | 'operationIds' | 'to' | 'data' | 'valueWei'
+>
+type NewAttempt = Omit<Attempt, 'createdAt' | 'broadcasts' | 'broadcastAt' | 'lastError'>
 
-export function insertTransaction(tx: Tx, transaction: typeof transactions.$inferInsert, attempt: NewAttempt) {
+/** Stores a transaction and its first attempt together with the next statement or the commit. */
+export function insertTransaction(tx: Tx, transaction: NewTransaction, attempt: NewAttempt): void {
   const stored = addTransaction(keysOf(transaction))(transaction)
   const signed = addAttempt(keysOf(attempt))(attempt)
-  return tx.execute(sql`with stored as (${stored}) ${signed}`)
+  sendAhead(tx, sql`with stored as (${stored}) ${signed}`)
 }
+
+/** Returns a transaction as it is read after it was stored now. */
+export const openNow = (transaction: NewTransaction, attempt: NewAttempt, now: Date): OpenTransaction => ({
+  ...transaction,
+  outcome: null,
+  txHash: null,
+  blockNumber: null,
+  blockHash: null,
+  createdAt: now,
+  updatedAt: now,
+  attempts: [{ ...attempt, createdAt: now, broadcasts: 0, broadcastAt: null, lastError: null }],
+})
 
 const insertInto = (table: PgTable) =>
   perKeys((keys) => compiledQuery((db) => db.insert(table).values(placeholders(keys))))
@@ -256,8 +306,11 @@ export const recordBroadcasts = (db: Db, answers: readonly { hash: `0x${string}`
     where ${attempts.hash} = said.hash`)
 }
 
-/** Closes a transaction with its final result. Returns false if it was already closed. */
-export async function closeTransaction(
+/**
+ * Closes a transaction with its final result together with the next statement or the commit, which fails (`isTooLate`) if
+ * it was already closed.
+ */
+export const closeTransaction = (
   tx: Tx,
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
   final: {
@@ -267,10 +320,7 @@ export async function closeTransaction(
     blockHash: `0x${string}`
   },
   alongside: SideWrite | undefined,
-): Promise<boolean> {
-  const closed = await tx.execute(withSideWrites(closing({ ...final, lane, nonce }), [alongside]))
-  return closed.length === 1
-}
+): void => sendAhead(tx, orFail(closing({ ...final, lane, nonce }), [alongside]))
 
 const closing = compiledQuery((db) =>
   db

@@ -2,10 +2,10 @@ import { and, asc, eq, inArray, isNotNull, lte, not, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { fromNow, isOneOf, isOver } from '#platform/db/columns'
-import { compiledQuery, placeholders, rowReader } from '#platform/db/compiled-query'
+import { compiledQuery, orFail, placeholders, rowReader } from '#platform/db/compiled-query'
 import { leaseRows } from '#platform/db/lease-rows'
 import { findOldest } from '#platform/db/oldest.store'
-import type { Db, Tx } from '#platform/db/open'
+import { type Db, sendAhead, type Tx } from '#platform/db/open'
 import { isPaused } from '#platform/db/pause.store'
 import { prepared } from '#platform/db/prepared'
 import { statesBefore } from '#platform/lifecycle'
@@ -97,7 +97,30 @@ export async function moveOperations(
   set: PgUpdateSetSource<typeof operations>,
   from: readonly OperationState[] = statesBefore(lifecycle, to),
 ): Promise<Set<string>> {
-  const moved = await tx
+  const moved = await moving(tx, ids, to, set, from)
+  return new Set(moved.map(({ id }) => id))
+}
+
+/**
+ * Moves operations together with the next statement or the commit, which fails (`isTooLate`) if another transaction moved
+ * one of them first.
+ */
+export const moveOperationsAhead = (
+  tx: Tx,
+  ids: readonly string[],
+  to: OperationState,
+  set: PgUpdateSetSource<typeof operations>,
+  from: readonly OperationState[],
+): void => sendAhead(tx, orFail(moving(tx, ids, to, set, from).getSQL(), [], ids.length))
+
+const moving = (
+  tx: Tx,
+  ids: readonly string[],
+  to: OperationState,
+  set: PgUpdateSetSource<typeof operations>,
+  from: readonly OperationState[],
+) =>
+  tx
     .update(operations)
     .set({ ...set, state: to, updatedAt: sql`now()` })
     .where(
@@ -108,8 +131,6 @@ export async function moveOperations(
       ),
     )
     .returning({ id: operations.id })
-  return new Set(moved.map(({ id }) => id))
-}
 
 /** Lets an operation wait; `reason` says why it may need manual review. */
 export const postponeOperation = (
@@ -159,17 +180,12 @@ const followsPayment = sql`(${operations.kind} = 'autorepay' and exists (select 
   and ${isOpen({ state: sql`other.state` })}))`
 
 /**
- * Assigns waiting operations to a nonce. Returns false if one no longer waits or conflicts with an open decision;
- * the caller then rolls back. For decisions it holds the wallets' locks, so that concurrent ones see each other.
+ * Assigns waiting operations to a nonce together with the transaction's commit, which fails (`isTooLate`) if one no longer
+ * waits or conflicts with an open decision. For decisions the caller holds the wallets' locks, so that concurrent ones see
+ * each other.
  */
-export async function assignOperations(
-  tx: Tx,
-  ids: readonly string[],
-  at: { lane: `0x${string}`; nonce: number },
-): Promise<boolean> {
-  const assigned = await tx.execute(assigning({ ids: [...ids], ...at }))
-  return assigned.length === ids.length
-}
+export const assignOperations = (tx: Tx, ids: readonly string[], at: { lane: `0x${string}`; nonce: number }): void =>
+  sendAhead(tx, orFail(assigning({ ids: [...ids], ...at }), [], ids.length))
 
 const assigning = compiledQuery((db) =>
   db

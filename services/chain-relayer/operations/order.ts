@@ -11,7 +11,7 @@ import type { Context } from '../context'
 import { bookOperation } from '../ledger/book'
 import { outbox } from '../schema.store'
 import { mayHappenLate, type OperationState, type Order, orderOf, type Task } from './operation'
-import { countRepeat, findOperation, insertOperation, moveOperation, moveOperations } from './operation.store'
+import { countRepeat, findOperation, insertOperation, moveOperation, moveOperationsAhead } from './operation.store'
 import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
 
@@ -77,43 +77,41 @@ type Where = Pick<PlaceOnChain, 'txHash' | 'blockNumber'>
  * Settles an operation that a third party executed, or that needs no transaction (`place` is null).
  * Returns false if it no longer waits.
  */
-export const settle = async (
-  tx: Tx,
-  operation: Operation,
-  place: PlaceOnChain | null,
+export const settle = async (tx: Tx, operation: Operation, place: PlaceOnChain | null): Promise<boolean> => {
   // guard: an examined operation is ended only if it is still waiting
-): Promise<boolean> => (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
+  if (!(await moveOperation(tx, operation.id, 'settled', { ...place, reason: null }, ['waiting']))) return false
+  await tellSettled(tx, [operation], place)
+  return true
+}
 
 /** Returns what an automatic repayment took; undefined for other operations. */
 type RepaidBy = (operation: Operation) => relay.Repaid | undefined
 
-/** Settles operations at finality and returns those that had not ended before. */
-export const settleAll = (
+/** Settles open operations at finality. The transaction fails (`isTooLate`) if another one ends one of them first. */
+export async function settleAll(
   tx: Tx,
   operations: readonly Operation[],
   place: PlaceOnChain,
   repaidBy: RepaidBy,
-): Promise<Operation[]> => settleFrom(tx, operations, place, ['waiting', 'assigned'], repaidBy)
+): Promise<void> {
+  if (operations.length === 0) return
+  const ids = operations.map(({ id }) => id)
+  moveOperationsAhead(tx, ids, 'settled', { ...place, reason: null }, ['waiting', 'assigned'])
+  await tellSettled(tx, operations, place, repaidBy)
+}
 
-async function settleFrom(
+async function tellSettled(
   tx: Tx,
   operations: readonly Operation[],
   place: PlaceOnChain | null,
-  from: readonly OperationState[],
   repaidBy: RepaidBy = () => undefined,
-): Promise<Operation[]> {
-  if (operations.length === 0) return []
-  const ids = operations.map(({ id }) => id)
-  const set = { ...place, reason: null }
-  const moved = await moveOperations(tx, ids, 'settled', set, from)
-  const settled = operations.filter(({ id }) => moved.has(id))
+): Promise<void> {
   announceAll(
     tx,
     outbox,
-    settled.map((operation) => settledOf(operation, place, { repaid: repaidBy(operation) })),
+    operations.map((operation) => settledOf(operation, place, { repaid: repaidBy(operation) })),
   )
-  await Promise.all(settled.map((operation) => bookOperation(tx, operation)))
-  return settled
+  await Promise.all(operations.map((operation) => bookOperation(tx, operation)))
 }
 
 /**

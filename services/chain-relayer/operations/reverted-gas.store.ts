@@ -1,8 +1,8 @@
-import { and, eq, gte, inArray, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, type SQL, sql } from 'drizzle-orm'
 import { index, integer, primaryKey } from 'drizzle-orm/pg-core'
 import type { Hex } from 'viem'
 import { addressColumn, amountColumn, at, isOneOf, midnightInJakarta, textList } from '#platform/db/columns'
-import type { Db, Tx } from '#platform/db/open'
+import { type Db, sendAhead, type Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
@@ -25,20 +25,38 @@ export const revertedGas = schema.table(
   ],
 )
 
-export const insertRevertedGas = (tx: Tx, rows: readonly (typeof revertedGas.$inferInsert)[]) =>
-  tx.insert(revertedGas).values([...rows])
+/**
+ * Records gas together with the next statement or the commit. `take` gets what the wallets had spent before on this day,
+ * before the transaction ends.
+ */
+export function insertRevertedGas(
+  tx: Tx,
+  rows: readonly (typeof revertedGas.$inferInsert)[],
+  take: (before: RevertedGas) => void,
+): void {
+  const added = tx.insert(revertedGas).values([...rows])
+  const before = gasToday(rows.map(({ wallet }) => wallet))
+  sendAhead(tx, sql`with added as (${added.getSQL()}) ${before}`, (found) => take(readGas(found)))
+}
 
 export type RevertedGas = {
   readonly weiOf: (wallet: Hex) => bigint
   readonly pausedSince: string | null
 }
 
-export async function revertedGasToday(db: Db, wallets: readonly Hex[]): Promise<RevertedGas> {
+export const revertedGasToday = async (db: Db, wallets: readonly Hex[]): Promise<RevertedGas> =>
+  readGas(await db.execute(gasToday(wallets)))
+
+function gasToday(wallets: readonly Hex[]): SQL {
   const own = and(eq(revertedGas.wallet, sql`asked.wallet`), gte(revertedGas.createdAt, midnightInJakarta))
-  const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
+  return sql`
     select asked.wallet, coalesce(sum(${revertedGas.wei}), 0)::text wei, ${pausedSince(pauses, ['relaying'])} since
     from unnest(${textList(wallets)}) asked(wallet) left join ${revertedGas} on ${own}
-    group by asked.wallet`)
+    group by asked.wallet`
+}
+
+function readGas(found: readonly Record<string, unknown>[]): RevertedGas {
+  const rows = found as readonly { wallet: Hex; wei: string; since: string | null }[]
   const byWallet = new Map(rows.map(({ wallet, wei }) => [wallet, BigInt(wei)]))
   return { weiOf: (wallet) => byWallet.get(wallet) ?? 0n, pausedSince: rows[0]?.since ?? null }
 }

@@ -1,5 +1,7 @@
 import pMap from 'p-map'
 import { ageMs, isRecent } from '#platform/clock'
+import { isTooLate } from '#platform/db/compiled-query'
+import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
 import { takeSnapshot } from '../chain/chain-snapshot'
@@ -7,7 +9,14 @@ import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, PolicyRefused, spendsOfCall } from '../keys/policy'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
-import { drawNonce, insertTransaction, leaseLanes, type TransactionPurpose } from '../lanes/lane.store'
+import {
+  drawNonce,
+  insertTransaction,
+  leaseLanes,
+  type OpenTransaction,
+  openNow,
+  type TransactionPurpose,
+} from '../lanes/lane.store'
 import { type BatchableTask, isBatchable, isProtective, isVerdict } from '../operations/operation'
 import { assignOperations, findDue, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
@@ -69,8 +78,10 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     take(1)
     const outcome = await assign(context, chosen, batch, fees)
     if (outcome === 'lane lost') lost.add(chosen.lane.address)
-    if (outcome === 'stored') given += 1
-    else take(-1)
+    if (typeof outcome === 'string') return take(-1)
+    given += 1
+    chosen.open.push(outcome)
+    chosen.open.sort((left, right) => left.nonce - right.nonce)
   }
   let renewedAt = context.clock()
   for await (const batches of batchesOf(context, due, terms)) {
@@ -129,12 +140,15 @@ function roomAmong(
   return room === 0 && lanes.some(({ openCount }) => openCount === 0) ? 1 : room
 }
 
-class LostRace extends Error {
-  override name = 'LostRace'
+// Each rolls an assignment back, and with it the nonce.
+class LostLane extends Error {
+  override name = 'LostLane'
 }
-class LostLane extends LostRace {}
+class NothingCovered extends Error {
+  override name = 'NothingCovered'
+}
 
-type Assigned = 'stored' | 'nothing stored' | 'lane lost'
+type Assigned = OpenTransaction | 'nothing stored' | 'lane lost'
 
 /**
  * Stores nonce, signature, transaction and operations in one commit; only stored bytes are broadcast. Leaves out
@@ -145,50 +159,52 @@ async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, f
   const { operations, purpose, funds } = batch
   const costEachWei = costWei(batch.call, fees) / BigInt(operations.length)
   let covers: ReadonlyMap<Operation, Cover> = new Map()
-  let stored: boolean
+  let stored: Assigned = 'nothing stored'
   try {
     stored = await context.database.transaction(async (tx) => {
-      if (funds) covers = await coverOf(tx, context, operations, { funds, costEachWei })
-      const going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
-      if (going.length === 0) return false
-      const verdicts = going.filter(({ kind }) => isVerdict(kind))
+      const verdicts = operations.filter(({ kind }) => isVerdict(kind))
       // guard: verdicts of a wallet are assigned one after another
       if (verdicts.length > 0)
         lockWallets(
           tx,
           verdicts.map(({ wallet }) => wallet),
         )
+      const [, nonce] = await Promise.all([readCovers(tx), drawNonce(tx, lane, context.holder)])
+      if (nonce === undefined) throw new LostLane('lane lease lost')
+      const going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
+      if (going.length === 0) throw new NothingCovered()
       const { gas, ...content } = callFor(context, batch, going)
       const operationIds = going.map(({ id }) => id)
-      const nonce = await drawNonce(tx, lane, context.holder)
-      if (nonce === undefined) throw new LostLane('lane lease lost')
       const at = { lane: lane.address, nonce }
       // guard: a transaction is stored before it is sent
       const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })
-      const [assigned] = await Promise.all([
-        assignOperations(tx, operationIds, at),
-        insertTransaction(
-          tx,
-          { ...at, ...content, purpose, operationIds },
-          { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas },
-        ),
-      ])
-      if (!assigned) throw new LostRace('operation assigned by another instance')
+      const transaction = { ...at, ...content, purpose, operationIds }
+      const attempt = { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas } as const
+      assignOperations(tx, operationIds, at)
+      insertTransaction(tx, transaction, attempt)
       failpoint('chain-relayer:transaction-signed')
-      return true
+      return openNow(transaction, attempt, new Date(context.clock()))
     })
   } catch (error) {
     if (error instanceof PolicyRefused) {
       await holdAll(context, operations, error.refusal)
       return 'nothing stored'
     }
-    if (!(error instanceof LostRace)) throw error
-    context.log.info({ lane: lane.address, reason: error.message }, 'assignment abandoned')
-    return error instanceof LostLane ? 'lane lost' : 'nothing stored'
+    const isLaneLost = error instanceof LostLane
+    if (isLaneLost || isTooLate(error)) {
+      const reason = isLaneLost ? error.message : 'operation assigned by another instance'
+      context.log.info({ lane: lane.address, reason }, 'assignment abandoned')
+      return isLaneLost ? 'lane lost' : 'nothing stored'
+    }
+    if (!(error instanceof NothingCovered)) throw error
   }
-  if (stored) failpoint('chain-relayer:transaction-stored')
+  if (stored !== 'nothing stored') failpoint('chain-relayer:transaction-stored')
   for (const [operation, cover] of covers) await postpone(context, operation, cover)
-  return stored ? 'stored' : 'nothing stored'
+  return stored
+
+  async function readCovers(tx: Tx): Promise<void> {
+    if (funds) covers = await coverOf(tx, context, operations, { funds, costEachWei })
+  }
 }
 
 const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Operation[]): CallToSign =>

@@ -2,6 +2,7 @@ import { pMapSettled } from 'p-map'
 import type { Hex } from 'viem'
 import { ageMs, isRecent } from '#platform/clock'
 import { fromNow } from '#platform/db/columns'
+import { isTooLate } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { flowSeconds, timer } from '#platform/metrics/measures'
@@ -78,7 +79,7 @@ export async function finalize(context: Context, held: readonly HeldLane[]): Pro
 async function concludeLane(
   context: Context,
   { address, nextNonce, epoch }: HeldLane['lane'],
-  open: readonly OpenTransaction[],
+  open: HeldLane['open'],
   head: Head,
 ): Promise<PromiseSettledResult<boolean>[]> {
   const { memory, clock } = context
@@ -88,7 +89,11 @@ async function concludeLane(
   if (count > nextNonce) memory.sound.delete(address)
   // guard: an outcome is reported once its block is final
   const mined = open.filter(({ nonce }) => nonce < count)
-  const concludeThis = (transaction: OpenTransaction) => concludeOne(context, { transaction, head, epoch })
+  const concludeThis = async (transaction: OpenTransaction) => {
+    const isClosed = await concludeOne(context, { transaction, head, epoch })
+    if (isClosed) open.splice(open.indexOf(transaction), 1)
+    return isClosed
+  }
   const tried = await pMapSettled(mined, concludeThis, { concurrency: concludeAtOnce })
   const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
   if (isWhole) memory.counted.set(address, { epoch, at: clock(), to: head.number })
@@ -123,10 +128,7 @@ async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
     context.logThrottled.warn('receipts', { err: error }, 'receipt lookup failed, will retry')
     return undefined
   })
-  if (found) {
-    await conclude(context, transaction, found.attempt, found.receipt)
-    return true
-  }
+  if (found) return conclude(context, transaction, found.attempt, found.receipt)
   const { lane, nonce, createdAt } = transaction
   if (context.clock() - createdAt.getTime() < missingMs) return false
   const fields = { lane, nonce }
@@ -167,8 +169,7 @@ async function concludeLost(context: Context, { transaction, head }: Mined, lost
   if (!found) return false
   const { lane, nonce } = transaction
   context.log.warn({ lane, nonce, txHash: lost.hash }, 'transaction ended by an attempt whose row is lost')
-  await conclude(context, transaction, lost, found.receipt)
-  return true
+  return conclude(context, transaction, lost, found.receipt)
 }
 
 /** Returns true if another instance holds the lane by now, as after a stall, and may have signed a new attempt. */
@@ -280,14 +281,14 @@ async function conclude(
   transaction: OpenTransaction,
   attempt: Attempt,
   receipt: ChainReceipt,
-): Promise<void> {
+): Promise<boolean> {
   const { transactionHash: txHash, blockNumber, blockHash } = receipt
   const place = { txHash, blockNumber, blockHash }
   const outcome = outcomeOf(attempt, receipt)
   const isDone = outcome === 'ok' ? doneIn(context, transaction, receipt.logs) : undefined
   const paidWei = await paidFor(context.node, receipt, attempt)
   const { valueWei } = transaction
-  await close(context, transaction, { concluded: { outcome, paidWei, valueWei }, place, isDone, logs: receipt.logs })
+  return close(context, transaction, { concluded: { outcome, paidWei, valueWei }, place, isDone, logs: receipt.logs })
 }
 
 type Closing = {
@@ -298,9 +299,11 @@ type Closing = {
   readonly isProven?: (tx: Tx) => Promise<boolean>
 }
 
+const isOpen = ({ state }: Operation): boolean => state === 'waiting' || state === 'assigned'
+
 /**
- * Closes a transaction whose nonce is used at finality, so that no other attempt can be mined. Returns false if it is
- * already closed or not proven.
+ * Closes a transaction whose nonce is used at finality, so that no other attempt can be mined. Returns false if it is not
+ * proven, or another instance closed it or ended one of its operations first; then the next round looks again.
  */
 async function close(
   context: Context,
@@ -309,20 +312,22 @@ async function close(
 ): Promise<boolean> {
   const { outcome, paidWei } = concluded
   failpoint('chain-relayer:final-before-commit')
-  const closed = await context.database.transaction(async (tx) => {
+  let overBudget: readonly object[] = []
+  const closing = context.database.transaction(async (tx) => {
     if (isProven && !(await isProven(tx))) return undefined
     const operations = await findOperations(tx, transaction.operationIds)
-    const booked = bookTransaction(transaction, concluded, operations)
-    if (!(await closeTransaction(tx, transaction, { outcome, ...place }, booked))) return undefined
+    closeTransaction(tx, transaction, { outcome, ...place }, bookTransaction(transaction, concluded, operations))
     const judged = operations.map((operation) => {
       const position = transaction.operationIds.indexOf(operation.id)
       return { operation, done: isDone(operation, position) }
     })
     const undone = judged.flatMap((one) => (one.done ? [] : [one.operation]))
-    const isCharged = outcome === 'ok' || outcome === 'reverted'
-    const overBudget = isCharged ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei }) : []
+    if (outcome === 'ok' || outcome === 'reverted')
+      chargeGas(tx, context, { transaction, carried: operations, wei: paidWei }, (spent) => {
+        overBudget = spent
+      })
     const done = judged.flatMap((one) => (one.done ? [one.operation] : []))
-    await settleAll(tx, done, place, (operation) => repaidIn(context, operation, logs))
+    await settleAll(tx, done.filter(isOpen), place, (operation) => repaidIn(context, operation, logs))
     const ended = await Promise.all(
       undone.map(async (operation) => {
         const oneTry = await runsForeignCode(context, operation)
@@ -330,16 +335,20 @@ async function close(
       }),
     )
     ended.push(...done.map((operation) => ({ operation, end: 'settled' as const })))
-    return { ended, overBudget: overBudget }
+    return ended
+  })
+  const ended = await closing.catch((error) => {
+    if (isTooLate(error)) return undefined
+    throw error
   })
   failpoint('chain-relayer:final')
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
-  if (!closed) return false
+  if (!ended) return false
   context.memory.searchedAt.delete(placeOf(transaction.lane, transaction.nonce))
   context.poke()
-  for (const spent of closed.overBudget) context.log.alarm({ ...spent }, 'wallet exceeded its daily gas budget')
+  for (const spent of overBudget) context.log.alarm({ ...spent }, 'wallet exceeded its daily gas budget')
   const sentAt = transaction.attempts[0]!.createdAt
-  for (const { operation, end } of closed.ended)
+  for (const { operation, end } of ended)
     withRequestId(operation.requestId ?? undefined, () =>
       report(context, operation, end, { txHash: place.txHash, sentAt }),
     )

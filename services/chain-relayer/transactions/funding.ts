@@ -79,8 +79,13 @@ export async function coverOf(
   return covers
 }
 
-/** Charges the gas to the wallets, in equal parts per operation. Returns the wallets whose budget this exhausted. */
-export async function chargeGas(
+type Spent = { readonly wallet: Hex; readonly revertedWei: string }
+
+/**
+ * Charges the gas to the wallets, in equal parts per operation, together with the next statement or the commit. `tell` gets
+ * the wallets whose budget this exhausts.
+ */
+export function chargeGas(
   tx: Tx,
   { settings }: Pick<Context, 'settings'>,
   {
@@ -92,26 +97,28 @@ export async function chargeGas(
     readonly carried: readonly Operation[]
     readonly wei: bigint
   },
-): Promise<{ wallet: Hex; revertedWei: string }[]> {
+  tell: (spent: Spent[]) => void,
+): void {
   const ofUsers = carried.filter(({ kind }) => payerOf(kind) === 'user' || kind === 'return')
-  if (ofUsers.length === 0) return []
+  if (ofUsers.length === 0) return
   const { lane, nonce, operationIds } = transaction
   const eachWei = wei / BigInt(operationIds.length)
   const counts = Map.groupBy(ofUsers, ({ wallet }) => wallet)
   const wallets = [...counts.keys()]
   lockWallets(tx, wallets)
-  const reverted = await revertedGasToday(tx, wallets)
   const rows = [...counts].map(([wallet, { length }]) => ({
     lane,
     nonce,
     wallet,
     wei: eachWei * BigInt(length),
   }))
-  await insertRevertedGas(tx, rows)
-  return rows.flatMap(({ wallet, wei: added }) => {
-    const before = reverted.weiOf(wallet)
-    const isLast = before < settings.gasBudgetWei && before + added >= settings.gasBudgetWei
-    return isLast ? [{ wallet, revertedWei: String(before + added) }] : []
+  insertRevertedGas(tx, rows, ({ weiOf }) => {
+    const spent = rows.flatMap(({ wallet, wei: added }) => {
+      const before = weiOf(wallet)
+      const isLast = before < settings.gasBudgetWei && before + added >= settings.gasBudgetWei
+      return isLast ? [{ wallet, revertedWei: String(before + added) }] : []
+    })
+    tell(spent)
   })
 }
 

@@ -76,12 +76,16 @@ export const withSideWrites = (moving: SQL, sideWrites: readonly (SideWrite | un
   return written.length === 0 ? moving : sql`${moved(moving, written)} select * from moved`
 }
 
-/** Returns the same, but as a statement that fails if no row changed. */
-export const orFail = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL => {
+/** Returns the same, but as a statement that fails (`isTooLate`) unless `count` rows changed. */
+export const orFail = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[], count = 1): SQL => {
   const written = sideWrites.filter((one) => one !== undefined)
   // guard: a step that is not taken fails its transaction
-  return sql`${moved(moving, written)} select 1 / (select count(*) from moved)`
+  return sql`${moved(moving, written)} select 1 / (select (count(*) = ${count})::int from moved)`
 }
+
+/** Returns true for the error of such a statement: another transaction was first. */
+export const isTooLate = (error: unknown): boolean => (error as { code?: unknown }).code === divisionByZero
+const divisionByZero = '22012'
 
 const moved = (moving: SQL, written: readonly SideWrite[]): SQL => {
   const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)

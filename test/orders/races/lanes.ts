@@ -147,7 +147,8 @@ const twoVerdicts = (options: {
 }): Race => ({
   name: options.name,
   // Only locks and decisions are held. Both verdicts are read at once, so the order of reads has no effect.
-  turns: ({ text }) => /^(commit|select pg_advisory|(insert into|update) "chain_relayer"."operation")/.test(text),
+  turns: ({ text }) =>
+    /^(commit|select pg_advisory|(insert into|(with moved as \()?update) "chain_relayer"."operation")/.test(text),
   open: async (stage) => {
     const copies = stage.sides.map(openRelayer)
     return async () => {

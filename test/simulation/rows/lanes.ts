@@ -1,7 +1,7 @@
 import type { Attempt, Lane, OpenTransaction } from '../../../services/chain-relayer/lanes/lane.store'
 import { writeSide } from './messaging'
 import { type Rows, rowsOf, type TransactionRow } from './rows'
-import { isOver, nothing, type StandIn } from './table'
+import { isOver, nothing, type StandIn, tooLate } from './table'
 
 type Lanes = typeof import('../../../services/chain-relayer/lanes/lane.store')
 type Db = Parameters<Lanes['findOpen']>[0]
@@ -12,22 +12,25 @@ const renewAfterMs = 1_500
 
 const isOpen = ({ outcome }: TransactionRow) => outcome === null
 
-export const findLanes: StandIn<Lanes['findLanes']> = async (db) => {
+export const findLanes: StandIn<Lanes['findLanes']> = async (db) => rowsOf(db).lanes.where(() => true)
+
+export const renewLanes: StandIn<Lanes['renewLanes']> = async (db, holder) => {
   const rows = rowsOf(db)
   const now = rows.clock()
   const hasWaiting = rows.operations.by('state', 'waiting').length > 0
-  return rows.lanes
+  const lanes = rows.lanes
     .where(() => true)
     .map((lane) => {
       const until = lane.leasedUntil?.getTime() ?? Number.NEGATIVE_INFINITY
-      return {
-        ...lane,
-        isFree: isOver(until, leaseMs, now),
-        isFresh: until > now + leaseMs - renewAfterMs && !isOver(until, leaseMs, now),
-        isBusy: rows.transactions.by('open', lane.address).length > 0,
-        hasWaiting,
-      }
+      const isFree = isOver(until, leaseMs, now)
+      const isLong = until > now + leaseMs - renewAfterMs && !isFree
+      const isOwn = lane.holder === holder
+      if (isOwn && !isLong) rows.lanes.set(lane.address, { ...lane, leasedUntil: new Date(now + leaseMs) })
+      const isBusy = rows.transactions.by('open', lane.address).length > 0
+      return { ...lane, isFree, isFresh: isLong || isOwn, isBusy, hasWaiting }
     })
+  const own = lanes.filter((lane) => lane.holder === holder).map(({ address }) => address)
+  return { lanes, open: await findOpen(db, own) }
 }
 
 export const insertLane: StandIn<Lanes['insertLane']> = (database, address, nextNonce) =>
@@ -119,7 +122,7 @@ function storeAttempt(rows: Rows, given: object): void {
   if (!rows.attempts.insert(attempt.hash, attempt)) throw new Error(`${attempt.hash} breaks attempt_hash`)
 }
 
-export const insertTransaction = async (tx: Tx, transaction: object, attempt: object): Promise<never> => {
+export const insertTransaction = (tx: Tx, transaction: object, attempt: object): void => {
   const rows = rowsOf(tx)
   const now = rows.now()
   const open = { outcome: null, txHash: null, blockNumber: null, blockHash: null }
@@ -127,7 +130,6 @@ export const insertTransaction = async (tx: Tx, transaction: object, attempt: ob
   if (!rows.transactions.insert(`${row.lane} ${row.nonce}`, row))
     throw new Error(`${row.lane} gave out nonce ${row.nonce} twice`)
   storeAttempt(rows, attempt)
-  return nothing
 }
 
 export const insertAttempt = async (tx: Tx, attempt: object): Promise<never> => {
@@ -146,11 +148,10 @@ export const recordBroadcasts: StandIn<Lanes['recordBroadcasts']> = async (db, a
   return nothing
 }
 
-export const closeTransaction: StandIn<Lanes['closeTransaction']> = async (tx, { lane, nonce }, final, beside) => {
+export const closeTransaction: StandIn<Lanes['closeTransaction']> = (tx, { lane, nonce }, final, beside) => {
   const rows = rowsOf(tx)
   const row = rows.transactions.get(`${lane} ${nonce}`)
-  if (!row || !isOpen(row)) return false
+  if (!row || !isOpen(row)) throw tooLate()
   rows.transactions.set(`${lane} ${nonce}`, { ...row, ...final, updatedAt: rows.now() })
   writeSide(rows, [beside])
-  return true
 }

@@ -75,6 +75,10 @@ const makers: readonly Maker[] = [
       }),
   ),
   (choices) => ({
+    name: 'moveOperationsAhead',
+    given: [[pick(choices, ids)], pick(choices, states), changeFrom(choices), [pick(choices, states)]],
+  }),
+  (choices) => ({
     name: 'moveOperation',
     given: [pick(choices, ids), pick(choices, states), changeFrom(choices), [pick(choices, states)]],
   }),

@@ -12,7 +12,7 @@ import type { FailedTake, Watched } from '../../../services/chain-relayer/operat
 import { type Operation, operations } from '../../../services/chain-relayer/operations/operation.table'
 import { written } from './cashouts'
 import { type Rows, rowsOf } from './rows'
-import { dueBy, nothing, nullsOf, type StandIn } from './table'
+import { dueBy, nothing, nullsOf, type StandIn, tooLate } from './table'
 
 type Operations = typeof import('../../../services/chain-relayer/operations/operation.store')
 type Wallets = typeof import('../../../services/chain-relayer/operations/wallet.store')
@@ -80,6 +80,13 @@ export async function moveOperations(
   return new Set(moved)
 }
 
+export const moveOperationsAhead: StandIn<Operations['moveOperationsAhead']> = (tx, ids, to, set, from) => {
+  const { operations } = rowsOf(tx)
+  const mayMove = (id: string) => from.includes(operations.get(id)?.state as OperationState)
+  if (!ids.every(mayMove)) throw tooLate()
+  void moveOperations(tx as Db, ids, to, set, from)
+}
+
 export const moveOperation = async (
   tx: Db,
   id: string,
@@ -104,26 +111,22 @@ export const postponeOperation = async (
   return nothing
 }
 
-export const assignOperations: StandIn<Operations['assignOperations']> = async (tx, ids, at) => {
+export const assignOperations: StandIn<Operations['assignOperations']> = (tx, ids, at) => {
   const rows = rowsOf(tx)
   const { operations } = rows
-  let assigned = 0
-  for (const id of ids) {
-    const row = operations.get(id)
-    if (row?.state !== 'waiting') continue
-    if (isBesideVerdict(rows, row)) {
-      rows.saw('a verdict waited for another of its wallet')
-      continue
-    }
-    if (isBeforeFreeze(rows, row)) {
-      rows.saw('a credit waited for a freeze of its wallet')
-      continue
-    }
-    rows.saw('operation: waiting → assigned')
-    operations.set(id, { ...row, ...at, state: 'assigned', reason: null })
-    assigned += 1
+  const isFree = (row: Operation | undefined): row is Operation => {
+    if (row?.state !== 'waiting') return false
+    if (isBesideVerdict(rows, row)) rows.saw('a verdict waited for another of its wallet')
+    else if (isBeforeFreeze(rows, row)) rows.saw('a credit waited for a freeze of its wallet')
+    else return true
+    return false
   }
-  return assigned === ids.length
+  const free = ids.map((id) => operations.get(id)).filter(isFree)
+  if (free.length < ids.length) throw tooLate()
+  for (const row of free) {
+    rows.saw('operation: waiting → assigned')
+    operations.set(row.id, { ...row, ...at, state: 'assigned', reason: null })
+  }
 }
 
 export const countRepeat: StandIn<Operations['countRepeat']> = async (tx, id) => {
@@ -244,17 +247,20 @@ export const isGivenBack: StandIn<Wallets['isGivenBack']> = async () => false
 
 export const lockWallet: StandIn<Wallets['lockWallet']> = () => nothing
 
-export const insertRevertedGas: StandIn<Burnt['insertRevertedGas']> = async (tx, burnt) => {
+export const insertRevertedGas: StandIn<Burnt['insertRevertedGas']> = (tx, burnt, take) => {
   const rows = rowsOf(tx)
+  const wallets = burnt.map(({ wallet }) => wallet)
+  take(gasOf(rows, wallets))
   for (const { lane, nonce, wallet, wei } of burnt) rows.burnt.insert(`${lane} ${nonce} ${wallet}`, { wallet, wei })
-  return nothing
 }
 
-export const revertedGasToday: StandIn<Burnt['revertedGasToday']> = async (db, wallets) => {
+export const revertedGasToday: StandIn<Burnt['revertedGasToday']> = async (db, wallets) => gasOf(rowsOf(db), wallets)
+
+function gasOf(rows: Rows, wallets: readonly `0x${string}`[]) {
   const sums = new Map<`0x${string}`, bigint>()
   for (const name of wallets)
-    for (const { wei } of rowsOf(db).burnt.by('wallet', name)) sums.set(name, (sums.get(name) ?? 0n) + wei)
-  return { weiOf: (wallet) => sums.get(wallet) ?? 0n, pausedSince: null }
+    for (const { wei } of rows.burnt.by('wallet', name)) sums.set(name, (sums.get(name) ?? 0n) + wei)
+  return { weiOf: (wallet: `0x${string}`) => sums.get(wallet) ?? 0n, pausedSince: null }
 }
 
 export const atStakeWei: StandIn<Burnt['atStakeWei']> = async (tx, wallets) => {

@@ -1,6 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import type { Db } from '#platform/db/open'
+import { DatabaseRefused, type Db } from '#platform/db/open'
 
 /** Returns the nulls that an insert without these columns stores. */
 export const nullsOf = (table: PgTable): Record<string, null> =>
@@ -181,6 +181,9 @@ export type StandIn<F> = F extends (...given: infer Given) => infer Answer
   : never
 
 export const nothing = undefined as never
+
+/** The error of a statement `orFail`. */
+export const tooLate = () => new DatabaseRefused('division by zero', '22012')
 
 /** Returns the handle that services pass on. */
 export const handleOf = (rows: object): Db => rows as Db
