@@ -66,10 +66,13 @@ export type Counted = {
   readonly to: bigint | undefined
 }
 
+/** Broadcasts of an attempt by this process: how many, when the last was, and its error if no node accepted it. */
+export type Broadcasts = { readonly count: number; readonly at: number; readonly error: string | null }
+
 /** State of this process, any of which may be lost at any time. */
 export type Memory = {
-  /** Hashes that this process has sent. It resends all other stored attempts at once. */
-  readonly sent: Set<string>
+  /** Attempts that this process has sent, by hash. It resends all other stored attempts at once. */
+  readonly sent: Map<string, Broadcasts>
   /** The last agreement of each lane with the chain. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
   /** Since when lanes beyond this instance's share have been free, in Unix ms. */
@@ -92,7 +95,7 @@ export type Memory = {
 export const newProcess = (log: Log, clock: Clock): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
   memory: {
-    sent: new Set(),
+    sent: new Map(),
     sound: new Map(),
     searchedAt: new Map(),
     lookUps: new Map(),

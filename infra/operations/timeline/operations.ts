@@ -165,7 +165,7 @@ async function attemptsOf(sql: Sql, lanes: readonly string[], nonces: readonly n
       says: sentence(
         `number ${row.attempt}`,
         row.purpose === 'noop' && 'no-op to use up the nonce',
-        row.broadcastAt ? `broadcast ${counted(row.broadcasts, 'time')}` : 'signed, not yet broadcast',
+        row.broadcastAt ? `broadcast ${counted(row.broadcasts, 'time')}` : 'signed, no broadcast recorded',
         `max fee ${row.fee} wei per gas`,
         row.error,
       ),

@@ -125,7 +125,7 @@ describe('a relayed transaction', () => {
     )
     const place = { txHash: hash, blockNumber: 1n, blockHash: hash }
     const close = (outcome: 'ok' | 'reverted') =>
-      database.transaction((tx) => closeTransaction(tx, at, { outcome, ...place }, undefined))
+      database.transaction((tx) => closeTransaction(tx, at, { outcome, ...place }, [], undefined))
     await close('ok')
     expect(isTooLate(await close('reverted').catch((error) => error))).toBe(true)
     const [row] = await database.read((db) => db.select().from(transactions).where(eq(transactions.lane, lane)))

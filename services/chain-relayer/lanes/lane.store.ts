@@ -1,10 +1,11 @@
-import { and, asc, eq, getTableColumns, gt, inArray, isNull, not, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, isNull, not, or, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, type PgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { addressColumn, amountColumn, at, fromNow, isOneOf, isOver, timestamps } from '#platform/db/columns'
+import { addressColumn, amountColumn, at, fromNow, isOneOf, isOver, textList, timestamps } from '#platform/db/columns'
 import { compiledQuery, keysOf, orFail, perKeys, placeholders, type SideWrite } from '#platform/db/compiled-query'
 import { type Database, type Db, sendAhead, type Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
+import type { Broadcasts } from '../context'
 import { isWaiting, operations } from '../operations/operation.table'
 import { schema } from '../schema.store'
 
@@ -293,22 +294,28 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   return rows.length > 0
 }
 
+export type Sent = Broadcasts & Pick<Attempt, 'hash'>
+
 /**
- * Records the responses to broadcasts. An `error` of null means that a node accepted the transaction, which is a hint
- * and no proof.
+ * Records broadcasts for operators. An `error` of null means that a node accepted the transaction, which is a hint and no
+ * proof.
  */
-export const recordBroadcasts = (db: Db, answers: readonly { hash: `0x${string}`; error: string | null }[]) => {
-  const hashes = sql.param(answers.map(({ hash }) => hash))
-  const errors = sql.param(answers.map(({ error }) => error?.slice(0, 300) ?? null))
-  return db.execute(sql`
-    update ${attempts} set broadcasts = broadcasts + 1, broadcast_at = now(), last_error = said.error
-    from unnest(${hashes}::text[], ${errors}::text[]) as said (hash, error)
-    where ${attempts.hash} = said.hash`)
+export const recordBroadcasts = (db: Db, sent: readonly Sent[]) => db.execute(recording(sent))
+
+const recording = (sent: readonly Sent[]): SQL => {
+  const counts = sent.map(({ count }) => String(count))
+  const times = sent.map(({ at: sentAt }) => new Date(sentAt).toISOString())
+  const errors = sent.map(({ error }) => error?.slice(0, 300) ?? null)
+  return sql`
+    update ${attempts} set broadcasts = said.count::int, broadcast_at = said.at::timestamptz, last_error = said.error
+    from unnest(${textList(sent.map(({ hash }) => hash))}, ${textList(counts)}, ${textList(times)},
+      ${sql.param(errors)}::text[]) as said (hash, count, at, error)
+    where ${attempts.hash} = said.hash`
 }
 
 /**
- * Closes a transaction with its final result together with the next statement or the commit, which fails (`isTooLate`) if
- * it was already closed.
+ * Closes a transaction with its final result, and records its broadcasts, together with the next statement or the commit,
+ * which fails (`isTooLate`) if it was already closed.
  */
 export const closeTransaction = (
   tx: Tx,
@@ -319,8 +326,9 @@ export const closeTransaction = (
     blockNumber: bigint
     blockHash: `0x${string}`
   },
-  alongside: SideWrite | undefined,
-): void => sendAhead(tx, orFail(closing({ ...final, lane, nonce }), [alongside]))
+  sent: readonly Sent[],
+  booked: SideWrite | undefined,
+): void => sendAhead(tx, orFail(closing({ ...final, lane, nonce }), [recording(sent), booked]))
 
 const closing = compiledQuery((db) =>
   db

@@ -5,7 +5,7 @@ import { takeSnapshot } from '../chain/chain-snapshot'
 import { afterSend, errorTextOf, verdictOnSend } from '../chain/errors'
 import { haltedMs, paceAfter, stands } from '../chain/head-progress'
 import type { Head } from '../chain/node'
-import type { Context } from '../context'
+import type { Broadcasts, Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { PolicyRefused } from '../keys/policy'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
@@ -47,17 +47,17 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   const { node, database, memory, clock, logThrottled } = context
   const answered = await pMap(some, async (transaction) => {
     const attempt = transaction.attempts.at(-1)!
-    const error = await node.sendRaw(attempt.raw, attempt.broadcasts).catch(errorTextOf)
+    const { hash } = attempt
+    const count = memory.sent.get(hash)?.count ?? attempt.broadcasts
+    const error = await node.sendRaw(attempt.raw, count).catch(errorTextOf)
     failpoint('chain-relayer:broadcast')
-    memory.sent.add(attempt.hash)
-    return { transaction, attempt, error, verdict: verdictOnSend(error) }
+    const sent = { hash, count: count + 1, at: clock(), error }
+    memory.sent.set(hash, sent)
+    return { transaction, attempt, sent, error, verdict: verdictOnSend(error) }
   })
-  await database.run((db) =>
-    recordBroadcasts(
-      db,
-      answered.map(({ attempt: { hash }, error }) => ({ hash, error })),
-    ),
-  )
+  // The first broadcast of an attempt is usually accepted, and recorded when its transaction ends.
+  const notable = answered.map(({ sent }) => sent).filter(({ count, error }) => count > 1 || error !== null)
+  if (notable.length > 0) await database.run((db) => recordBroadcasts(db, notable))
   failpoint('chain-relayer:broadcast-noted')
   const steps = answered.map((one) => ({ ...one, ...afterSend[one.verdict] }))
   for (const { transaction, attempt, error: answer, verdict, next, alarm } of steps) {
@@ -82,13 +82,14 @@ function isDue(
   { attempts, valueWei }: Pick<OpenTransaction, 'attempts' | 'valueWei'>,
 ): boolean {
   const attempt = attempts.at(-1)!
-  if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
-  const { next } = afterSend[verdictOnSend(attempt.lastError)]
+  const sent = memory.sent.get(attempt.hash)
+  if (!sent) return true
+  const { next } = afterSend[verdictOnSend(sent.error)]
   // Only a drip sends coin, and nothing guards it against a second execution.
   const isReplaced = attempt.purpose !== 'noop' && valueWei === 0n
   if (next === 'give_way' && isReplaced) return false
   const isPatient = next === 'await' || next === 'give_way'
-  return ageMs(attempt.broadcastAt, clock()) >= (isPatient ? settings.rebroadcastAfterMs : soonMs)
+  return ageMs(sent.at, clock()) >= (isPatient ? settings.rebroadcastAfterMs : soonMs)
 }
 
 export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
@@ -98,12 +99,13 @@ export async function renewStuck(context: Context, held: readonly HeldLane[]): P
   for (const lane of held) {
     const oldest = lane.open[0]
     const newest = oldest?.attempts.at(-1)
-    if (!oldest || !newest?.broadcastAt) continue
+    const sent = newest && context.memory.sent.get(newest.hash)
+    if (!oldest || !newest || !sent) continue
     if (ageMs(newest.createdAt, context.clock()) < context.settings.bumpAfterMs) continue
     const count = await context.node.countAt(lane.lane.address, 'latest')
     if (count > oldest.nonce) continue
     if (!lane.key) reportRetired(context, oldest)
-    else if (givesWay(newest)) await replaceRefused(context, lane, oldest)
+    else if (givesWay(sent)) await replaceRefused(context, lane, oldest)
     else if (await hasLapsed(context, oldest)) await fillWithNoop(context, lane, oldest)
     else await raiseFees(context, lane, oldest)
   }
@@ -126,7 +128,7 @@ const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
 }
 
 /** Returns true after a permanent refusal, which higher fees would not change. */
-const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
+const givesWay = ({ error }: Broadcasts) => afterSend[verdictOnSend(error)].next === 'give_way'
 
 /** Replaces a refused transaction by a noop, unless it is a drip or a noop itself. */
 async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {

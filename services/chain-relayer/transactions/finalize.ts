@@ -312,11 +312,16 @@ async function close(
 ): Promise<boolean> {
   const { outcome, paidWei } = concluded
   failpoint('chain-relayer:final-before-commit')
+  const sent = transaction.attempts.flatMap(({ hash }) => {
+    const broadcasts = context.memory.sent.get(hash)
+    return broadcasts ? [{ hash, ...broadcasts }] : []
+  })
   let overBudget: readonly object[] = []
   const closing = context.database.transaction(async (tx) => {
     if (isProven && !(await isProven(tx))) return undefined
     const operations = await findOperations(tx, transaction.operationIds)
-    closeTransaction(tx, transaction, { outcome, ...place }, bookTransaction(transaction, concluded, operations))
+    const booked = bookTransaction(transaction, concluded, operations)
+    closeTransaction(tx, transaction, { outcome, ...place }, sent, booked)
     const judged = operations.map((operation) => {
       const position = transaction.operationIds.indexOf(operation.id)
       return { operation, done: isDone(operation, position) }

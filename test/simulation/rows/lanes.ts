@@ -137,21 +137,20 @@ export const insertAttempt = async (tx: Tx, attempt: object): Promise<never> => 
   return nothing
 }
 
-export const recordBroadcasts: StandIn<Lanes['recordBroadcasts']> = async (db, answers) => {
+export const recordBroadcasts: StandIn<Lanes['recordBroadcasts']> = async (db, sent) => {
   const rows = rowsOf(db)
-  for (const { hash, error } of answers) {
+  for (const { hash, count, at, error } of sent) {
     const attempt = rows.attempts.get(hash)
-    if (!attempt) continue
-    const broadcasts = attempt.broadcasts + 1
-    rows.attempts.set(hash, { ...attempt, broadcasts, broadcastAt: rows.now(), lastError: error })
+    if (attempt) rows.attempts.set(hash, { ...attempt, broadcasts: count, broadcastAt: new Date(at), lastError: error })
   }
   return nothing
 }
 
-export const closeTransaction: StandIn<Lanes['closeTransaction']> = (tx, { lane, nonce }, final, beside) => {
+export const closeTransaction: StandIn<Lanes['closeTransaction']> = (tx, { lane, nonce }, final, sent, booked) => {
   const rows = rowsOf(tx)
   const row = rows.transactions.get(`${lane} ${nonce}`)
   if (!row || !isOpen(row)) throw tooLate()
   rows.transactions.set(`${lane} ${nonce}`, { ...row, ...final, updatedAt: rows.now() })
-  writeSide(rows, [beside])
+  void recordBroadcasts(tx, sent)
+  writeSide(rows, [booked])
 }
