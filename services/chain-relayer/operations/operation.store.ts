@@ -65,20 +65,22 @@ export async function insertOperation(
   return rows.length === 1
 }
 
-export async function insertOperations(tx: Tx, orders: readonly Order[]): Promise<void> {
+/** Stores orders together with the next statement or the commit. Those that are stored already stay as they are. */
+export function insertOperations(tx: Tx, orders: readonly Order[]): void {
   if (orders.length === 0) return
   const rows = orders.map((order) => ({
     ...order,
     revision: order.revision?.toString() ?? null,
     leavesMicro: order.leavesMicro.toString(),
   }))
-  await tx.execute(sql`
+  const adding = sql`
     insert into ${operations} (id, kind, cause, wallet, payload, content_hash, revision,
       authorization_nonce, leaves_micro, request_id)
     select given.* from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as given (id text,
       kind text, cause text, wallet text, payload jsonb, "contentHash" text, revision numeric,
       "authorizationNonce" text, "leavesMicro" numeric, "requestId" text)
-    on conflict do nothing`)
+    on conflict do nothing`
+  sendAhead(tx, adding)
 }
 
 /** Moves an operation to another state. Returns false if another transaction moved it first. */

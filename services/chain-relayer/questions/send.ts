@@ -286,7 +286,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendA
     return answerAgain(order, order)
   })
   // The wallet locks keep other instances from storing the same send.
-  await insertOperations(tx, added)
+  insertOperations(tx, added)
   return answers
 }
 

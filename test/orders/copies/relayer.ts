@@ -86,7 +86,7 @@ export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
     const payload = { refId, wallet: walletOf(number), ausd: '3076923', held: false }
     return orderOf({ kind: 'credit', payload } as never)
   })
-  await insertOperations(db as never, orders)
+  await db.transaction(async (tx) => insertOperations(tx, orders))
   return orders.map(({ id }) => id)
 }
 
@@ -94,6 +94,6 @@ export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
 export async function newVerdict(db: PostgresJsDatabase, wallet: Hex, revision: 1 | 2): Promise<string> {
   const payload = { wallet, verified: revision === 1, revision: String(revision) }
   const order = orderOf({ kind: 'verify', payload })
-  await insertOperations(db as never, [order])
+  await db.transaction(async (tx) => insertOperations(tx, [order]))
   return order.id
 }
