@@ -5,7 +5,7 @@ import type { Database } from '#platform/db/open'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 import type { CashoutState } from './cashout'
-import { insertCashout, leaseDue, lockCashout, moveCashout } from './cashout.store'
+import { insertCashout, leaseDue, lockCashout, moveCashout, moveLocked } from './cashout.store'
 
 let scratch: ScratchDatabase
 let database: Database
@@ -50,6 +50,21 @@ describe('the row of a cash-out', () => {
     expect(moved.filter((one) => one !== undefined)).toHaveLength(1)
     for (const before of ['taken', 'failed', 'returned'] as const) expect(await move(id, before)).toBeUndefined()
     expect(await move(id, 'paid')).toMatchObject({ state: 'paid' })
+  })
+
+  test('moves together with the side writes while it is locked, or its transaction fails', async () => {
+    const id = await taking()
+    const moveLater = (next: CashoutState) =>
+      database.transaction(async (tx) => {
+        await lockCashout(tx, id)
+        const anomaly = sql`insert into payouts.anomalies (id, kind, object, says) select ${next}, ${next}, ${id}, '' from moved`
+        moveLocked(tx, id, next, { nextCheckAt: null }, [anomaly])
+      })
+    await moveLater('taken')
+    expect(await moveLater('returned').catch(String)).toContain('division by zero')
+    const written = sql`
+      select state, array(select kind from payouts.anomalies where object = ${id}) as kinds from payouts.payouts where id = ${id}`
+    expect([...(await database.read((db) => db.execute(written)))]).toEqual([{ state: 'taken', kinds: ['taken'] }])
   })
 
   test('is checked although the clock was set back by two hours since its check was planned', async () => {

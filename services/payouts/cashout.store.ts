@@ -9,9 +9,10 @@ import {
   quotedList,
   startOfDayInJakarta,
 } from '#platform/db/columns'
+import { orFail, type SideWrite } from '#platform/db/compiled-query'
 import { leaseRows } from '#platform/db/lease-rows'
 import { lockNamed } from '#platform/db/lock'
-import type { Db, Tx } from '#platform/db/open'
+import { type Db, sendAhead, type Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle, unpaidStates } from './cashout'
@@ -189,6 +190,8 @@ export async function lockCashout(tx: Tx, id: string): Promise<Cashout | undefin
   return (await tx.select().from(cashouts).where(eq(cashouts.id, id)).for('update'))[0]
 }
 
+type StepChanges = Changes & { nextCheckAt: SQL | null }
+
 /**
  * Moves a cash-out to `next`. Returns undefined if no step leads there from its current state, or an operator holds it.
  */
@@ -196,9 +199,28 @@ export async function moveCashout(
   db: Db,
   id: string,
   next: CashoutState,
-  changes: Changes & { nextCheckAt: SQL | null },
+  changes: StepChanges,
 ): Promise<Cashout | undefined> {
-  const moved = await db
+  return (await moving(db, id, next, changes).returning())[0]
+}
+
+/**
+ * Moves a cash-out and does the side writes, together with the next statement or the commit. The caller has locked the row in
+ * a state that allows the step; if it has not, the transaction fails.
+ */
+export function moveLocked(
+  tx: Tx,
+  id: string,
+  next: CashoutState,
+  changes: StepChanges,
+  sideWrites: readonly (SideWrite | undefined)[],
+): void {
+  const moved = moving(tx, id, next, changes).returning({ id: cashouts.id })
+  sendAhead(tx, orFail(moved.getSQL(), sideWrites))
+}
+
+const moving = (db: Db, id: string, next: CashoutState, changes: StepChanges) =>
+  db
     .update(cashouts)
     .set({ ...changes, state: next, checks: 0, updatedAt: sql`now()` })
     .where(
@@ -210,9 +232,6 @@ export async function moveCashout(
         next === 'paying' ? not(cashouts.heldByOperator) : undefined,
       ),
     )
-    .returning()
-  return moved[0]
-}
 
 export const recordCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))

@@ -13,7 +13,7 @@ import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { type CashoutFacts, decisive, hasFailed, isFollowed, mayBeIts, receivePayoutStatus, type Step } from '../decide'
 import { bookFitting, bookOdd } from '../ledger/book'
-import { announceFact, startReturn, takeStep } from '../onchain/advance'
+import { factOf, startReturn, takeStep } from '../onchain/advance'
 import type { Evidence, PayoutApi } from '../provider'
 import { type AnomalyKind, recordAnomaly } from '../schema.store'
 
@@ -92,36 +92,30 @@ async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, eviden
     return step
   }
   await bookFitting(tx, evidence)
-  await recordWord(tx, cashout, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
-  if ('stay' in step) return step
-  if (step.next === 'paid') await becomePaid(tx, context, cashout)
-  else
-    await startReturn(tx, context, cashout, {
-      reason: step.reason,
-      failureCode: failureCode ?? word,
-    })
+  const said = { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) }
+  if ('stay' in step) await recordWord(tx, cashout, said)
+  else if (step.next === 'paid') becomePaid(tx, context, cashout, said)
+  else {
+    const because = { reason: step.reason, failureCode: failureCode ?? word }
+    startReturn(tx, context, cashout, because, { changes: said })
+  }
   return step
 }
 
+type Said = { providerPayoutId: string; providerStatus?: string | null }
+
 /** Records what the provider said, if it is news: webhooks and rechecks repeat it several times for each cash-out. */
-async function recordWord(
-  tx: Tx,
-  cashout: Cashout,
-  said: { providerPayoutId: string; providerStatus?: string | null },
-): Promise<void> {
+async function recordWord(tx: Tx, cashout: Cashout, said: Said): Promise<void> {
   const { providerPayoutId, providerStatus } = { ...cashout, ...said }
   if (providerPayoutId === cashout.providerPayoutId && providerStatus === cashout.providerStatus) return
   await recordCashout(tx, cashout.id, said)
 }
 
-async function becomePaid(tx: Tx, { recheckAfterMs, log }: Context, before: Cashout): Promise<void> {
-  const { id } = before
-  const change = { paidAt: sql`now()`, nextCheckAt: fromNow(recheckAfterMs) }
-  const paid = await takeStep(tx, before, 'paid', change)
-  if (!paid) return
-  announceFact(tx, PayoutPaid, paid)
-  payments.seconds((paid.paidAt!.getTime() - paid.createdAt.getTime()) / 1_000, {})
-  log.info({ payoutId: id }, 'cash-out paid')
+function becomePaid(tx: Tx, { recheckAfterMs, clock, log }: Context, before: Cashout, said: Said): void {
+  const changes = { ...said, paidAt: sql`now()`, nextCheckAt: fromNow(recheckAfterMs) }
+  takeStep(tx, before, 'paid', changes, [factOf(PayoutPaid, before)])
+  payments.seconds(ageMs(before.createdAt, clock()) / 1_000, {})
+  log.info({ payoutId: before.id }, 'cash-out paid')
 }
 
 const payments = timer({

@@ -1,17 +1,20 @@
+import type { SideWrite } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
-import { book, bookTo } from '#shared/ledger/journal.store'
+import { bookTo, bookWith } from '#shared/ledger/journal.store'
 import { difference, type Position, position } from '#shared/ledger/position'
 import type { Listed } from '#shared/provider/transactions'
+import type { CashoutState } from '../cashout'
 import type { Cashout } from '../cashout.table'
 import type { Evidence } from '../provider'
 import { journal } from '../schema.store'
 import { positionOf } from './position'
 
-export const bookStep = (tx: Tx, before: Cashout, after: Cashout): Promise<void> =>
-  book(tx, journal, {
-    event: `${before.state} → ${after.state}`,
-    item: after.id,
-    lines: difference(positionOf(before), positionOf(after)),
+/** Returns the write that books a step within the statement that moves the row. No step changes the row's amounts. */
+export const bookStep = (before: Cashout, next: CashoutState): SideWrite | undefined =>
+  bookWith(journal, {
+    event: `${before.state} → ${next}`,
+    item: before.id,
+    lines: difference(positionOf(before), positionOf({ ...before, state: next })),
   })
 
 const unexplainedLines = (leftMinor: bigint): Position =>

@@ -1,13 +1,13 @@
 import { toUnixSeconds } from '#platform/clock'
 import { fromNow } from '#platform/db/columns'
 import type { Tx } from '#platform/db/open'
-import { announce } from '#platform/db/outbox.store'
+import { type Announcement, announce, announcement, announceWith } from '#platform/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import type { PayoutPaid, PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 import type { CashoutState, Reason } from '../cashout'
-import { moveCashout } from '../cashout.store'
+import { moveCashout, moveLocked } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { bookStep } from '../ledger/book'
@@ -18,13 +18,12 @@ import { outbox } from '../schema.store'
 /** Returns a new message id for a resent order; the relayer acts once per payout. */
 const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) => messageIdFor(topic, id, `${state}:${checks}`)
 
-export function announceFact(
-  tx: Tx,
+export function factOf(
   topic: typeof PayoutTaken | typeof PayoutPaid | typeof PayoutReturned,
   { id, wallet, fiatMinor, ausdMicro }: Cashout,
-): void {
+): Announcement {
   const amounts = { fiat: fiatMinor.toString(), ausd: ausdMicro.toString() }
-  announce(tx, outbox, topic, messageIdFor(topic, id), { payoutId: id, wallet, ...amounts })
+  return announcement(topic, messageIdFor(topic, id), { payoutId: id, wallet, ...amounts })
 }
 
 type Taking = Pick<Cashout, 'id' | 'authorization' | 'createdAt'>
@@ -47,18 +46,19 @@ const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
 })
 
 /**
- * Moves a cash-out and books the step. Returns undefined if the step was already taken. The caller has locked
- * the row and passes it as `before`.
+ * Moves a cash-out, books the step, and stores its messages. The caller has locked the row in a state that allows the step,
+ * and passes it as `before`.
  */
-export async function takeStep(
+export function takeStep(
   tx: Tx,
   before: Cashout,
   next: CashoutState,
-  changes: Parameters<typeof moveCashout>[3],
-): Promise<Cashout | undefined> {
-  const after = await moveCashout(tx, before.id, next, changes)
-  if (after) await bookStep(tx, before, after)
-  return after
+  changes: Parameters<typeof moveLocked>[3],
+  messages: readonly Announcement[],
+): void {
+  const announced = announceWith(tx, outbox, messages)
+  moveLocked(tx, before.id, next, changes, [bookStep(before, next), announced?.statement])
+  announced?.notify()
 }
 
 export async function expire({ database, log }: Context, id: string): Promise<void> {
@@ -66,23 +66,20 @@ export async function expire({ database, log }: Context, id: string): Promise<vo
   if (ended) log.info({ payoutId: id }, 'cash-out expired before it was accepted')
 }
 
-/**
- * Orders the return once. Returns false if it was already ordered. The caller has locked the row and passes
- * it as `before`.
- */
-export async function startReturn(
+/** Orders the return. The caller has locked the row in a state that allows the step, and passes it as `before`. */
+export function startReturn(
   tx: Tx,
   { recheckAfterMs, log }: Context,
   before: Cashout,
   because: { reason: Reason; failureCode: string | null },
-): Promise<boolean> {
+  also: { changes?: Partial<Cashout>; messages?: readonly Announcement[] } = {},
+): void {
   const { id } = before
+  const { changes = {}, messages = [] } = also
   const nextCheckAt = fromNow(recheckAfterMs)
-  const cashout = await takeStep(tx, before, 'returning', { ...because, nextCheckAt })
-  if (!cashout) return false
-  announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))
+  const order = announcement(ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(before))
+  takeStep(tx, before, 'returning', { ...changes, ...because, nextCheckAt }, [...messages, order])
   log.info({ payoutId: id, ...because }, 'return ordered')
-  return true
 }
 
 export const repeatReturn = (tx: Tx, cashout: Cashout) =>

@@ -25,7 +25,7 @@ import { factsOf, findPayouts, receiveEvidence } from '../incoming/receive'
 import type { Evidence } from '../provider'
 import type { DetailsSafe } from '../request/bank'
 import { recordAnomaly } from '../schema.store'
-import { announceFact, startReturn, takeStep } from './advance'
+import { factOf, startReturn, takeStep } from './advance'
 
 /** Returns the reactions to the relayer's reports, which come at finality. */
 export const relayReactions = (context: Context): Reaction[] => [
@@ -80,20 +80,18 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
     log.alarm({ payoutId: id, txHash, state }, 'AUSD kept, as its payout exists')
     return
   }
-  announceFact(tx, PayoutTaken, cashout)
+  const arrival = { changes: { takeTxHash: txHash }, messages: [factOf(PayoutTaken, cashout)] }
   const over = step.next === 'taken' && !isPaid ? await limitOver(tx, context, cashout) : undefined
   if (over) {
-    await recordCashout(tx, id, { takeTxHash: txHash })
-    await startReturn(tx, context, cashout, { reason: over, failureCode: null })
+    startReturn(tx, context, cashout, { reason: over, failureCode: null }, arrival)
     return
   }
   if (step.next === 'taken') {
-    await takeStep(tx, cashout, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })
+    takeStep(tx, cashout, 'taken', { ...arrival.changes, nextCheckAt: sql`now()` }, arrival.messages)
     return log.info({ payoutId: id, txHash }, 'cash-out AUSD taken')
   }
   log.warn({ payoutId: id, txHash }, 'AUSD arrived after cash-out failed')
-  await recordCashout(tx, id, { takeTxHash: txHash })
-  await startReturn(tx, context, cashout, { reason: step.reason, failureCode: null })
+  startReturn(tx, context, cashout, { reason: step.reason, failureCode: null }, arrival)
 }
 
 /**
@@ -142,11 +140,9 @@ async function takeFailed(tx: Tx, context: Context, id: string, word: string): P
 }
 
 async function returned(tx: Tx, { log }: Context, id: string, txHash: string | null): Promise<void> {
-  const change = { returnTxHash: txHash, nextCheckAt: null }
-  const before = await lockCashout(tx, id)
-  const cashout = before && (await takeStep(tx, before, 'returned', change))
-  if (!cashout) return
-  announceFact(tx, PayoutReturned, cashout)
+  const cashout = await lockCashout(tx, id)
+  if (cashout?.state !== 'returning') return
+  takeStep(tx, cashout, 'returned', { returnTxHash: txHash, nextCheckAt: null }, [factOf(PayoutReturned, cashout)])
   log.info({ payoutId: id, txHash }, 'cash-out AUSD returned')
 }
 

@@ -151,7 +151,8 @@ export async function returnUnmade(context: Context, seen: Cashout, failureCode:
     const { providerPayoutId, providerStatus } = current
     // guard: nothing is returned for a payout that has become known since it was looked up
     if (providerPayoutId !== seen.providerPayoutId || providerStatus !== seen.providerStatus) return false
-    return startReturn(tx, context, current, { reason: 'provider_refused', failureCode })
+    startReturn(tx, context, current, { reason: 'provider_refused', failureCode })
+    return true
   })
   if (!started) return false
   context.poke()

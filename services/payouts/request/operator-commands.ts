@@ -78,7 +78,7 @@ async function cancelCashout(
     // guard: a cash-out whose payout may have reached the bank is not cancelled
     if (mayBePaid(factsOf(context, cashout)))
       return { refused: `the provider has a payout of ${payoutId}: release it, and it is followed` }
-    await startReturn(tx, context, cashout, { reason: 'cancelled', failureCode: null })
+    startReturn(tx, context, cashout, { reason: 'cancelled', failureCode: null })
     context.log.info({ payoutId, by, reason }, 'cash-out cancelled by operator')
     return { done: `the AUSD of ${payoutId} is being returned` }
   })

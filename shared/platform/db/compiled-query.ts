@@ -71,26 +71,20 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
 /** A statement that accompanies a row change: `select … from moved, …` inserts nothing if no row changed. */
 export type SideWrite = SQL
 
-export const withSideWrites = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL => {
-  const written = sideWrites.filter((one) => one !== undefined)
-  return written.length === 0 ? moving : sql`${moved(moving, written)} select * from moved`
-}
-
-/** Returns the same, but as a statement that fails (`isTooLate`) unless `count` rows changed. */
+/**
+ * Returns a statement that changes `count` rows and does the side writes. It fails (`isTooLate`) unless so many rows
+ * changed.
+ */
 export const orFail = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[], count = 1): SQL => {
   const written = sideWrites.filter((one) => one !== undefined)
+  const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
   // guard: a step that is not taken fails its transaction
-  return sql`${moved(moving, written)} select 1 / (select (count(*) = ${count})::int from moved)`
+  return sql`with moved as (${moving})${sql.join(others)} select 1 / (select (count(*) = ${count})::int from moved)`
 }
 
 /** Returns true for the error of such a statement: another transaction was first. */
 export const isTooLate = (error: unknown): boolean => (error as { code?: unknown }).code === divisionByZero
 const divisionByZero = '22012'
-
-const moved = (moving: SQL, written: readonly SideWrite[]): SQL => {
-  const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
-  return sql`with moved as (${moving})${sql.join(others)}`
-}
 
 /** Returns a reader of rows as `db.execute` returns them, by column name. */
 export function rowReader<T extends Table>(table: T) {

@@ -93,6 +93,19 @@ const makers: readonly Maker[] = [
         ],
       }),
   ),
+  ...Array.from(
+    { length: 3 },
+    () =>
+      (choices: Choices): StoreCall => ({
+        name: 'moveLocked',
+        given: [
+          pick(choices, ids),
+          pick(choices, cashoutStates),
+          { ...changeFrom(choices), nextCheckAt: timeFrom(choices) },
+          [],
+        ],
+      }),
+  ),
   (choices) => ({ name: 'recordCashout', given: [pick(choices, ids), changeFrom(choices)] }),
   (choices) => ({ name: 'leaseDue', given: [100, pick(choices, [30_000, 7_200_000])] }),
   (choices) => ({ name: 'endChecks', given: [known(choices)] }),

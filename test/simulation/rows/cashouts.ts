@@ -3,6 +3,7 @@ import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from '../../../services/payouts/cashout'
 import { type Cashout, cashouts } from '../../../services/payouts/cashout.table'
 import { checkWait } from '../../../services/payouts/decide'
+import { writeSide } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, FromNow, nothing, nullsOf, type StandIn } from './table'
 
@@ -126,17 +127,26 @@ export const moveCashout = async (
   changes: object,
 ): Promise<Cashout | undefined> => {
   const rows = rowsOf(db)
+  const moved = move(rows, id, next, changes)
+  if (!moved) rows.saw('a guarded update lost a race')
+  return moved
+}
+
+function move(rows: Rows, id: string, next: CashoutState, changes: object): Cashout | undefined {
   const row = rows.cashouts.get(id)
   const isHeld = next === 'paying' && row?.heldByOperator
-  if (!row || isHeld || !statesBefore(lifecycle, next).includes(row.state)) {
-    rows.saw('a guarded update lost a race')
-    return undefined
-  }
+  if (!row || isHeld || !statesBefore(lifecycle, next).includes(row.state)) return undefined
   rows.saw(`cash-out: ${row.state} → ${next}`)
   if (next === 'paid' && !rows.told.has(id)) rows.saw('a check found a payout without a webhook')
   const now = rows.now()
   const changed = { ...row, ...written(rows, changes), state: next, checks: 0 }
   return store(rows, { ...changed, updatedAt: now, changedAt: now })
+}
+
+export const moveLocked: StandIn<Cashouts['moveLocked']> = (tx, id, next, changes, sideWrites) => {
+  const rows = rowsOf(tx)
+  if (!move(rows, id, next, changes)) throw new Error(`${id} did not become ${next}`)
+  writeSide(rows, sideWrites)
 }
 
 export const recordCashout = async (db: Db, id: string, changes: object): Promise<never> => {
