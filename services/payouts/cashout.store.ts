@@ -233,8 +233,9 @@ const moving = (db: Db, id: string, next: CashoutState, changes: StepChanges) =>
       ),
     )
 
-export const recordCashout = (db: Db, id: string, changes: Changes) =>
-  db.update(cashouts).set(changes).where(eq(cashouts.id, id))
+/** Updates columns without a change of state, together with the next statement or the commit. */
+export const recordCashout = (tx: Tx, id: string, changes: Changes): void =>
+  sendAhead(tx, tx.update(cashouts).set(changes).where(eq(cashouts.id, id)))
 
 /** Holds the cash-outs to a bank account whose payout is not ordered, for an operator who refuses the account. */
 export const holdUnpaidTo = (tx: Tx, marks: readonly string[]) =>

@@ -139,7 +139,7 @@ export async function bookTo(
   await bookAll(tx, journal, event, new Map([[item, lines]]))
 }
 
-const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<boolean> =>
+export const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<boolean> =>
   (await tx.select({ item: journal.item }).from(journal).where(eq(journal.item, item)).limit(1)).length > 0
 
 /** Error of a posting that cannot be reversed; its message names the posting. */

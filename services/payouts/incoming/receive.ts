@@ -5,6 +5,7 @@ import type { Tx } from '#platform/db/open'
 import { flowSeconds, timer } from '#platform/metrics/measures'
 import { requestId, withRequestId } from '#platform/request-id'
 import { inSpan } from '#platform/tracing/spans'
+import { isBooked } from '#shared/ledger/journal.store'
 import { PayoutPaid } from '#shared/messages/payouts'
 import type { PayoutStatus } from '#shared/provider/payout'
 import { ProviderUnknown } from '#shared/provider/problem'
@@ -15,16 +16,21 @@ import { type CashoutFacts, decisive, hasFailed, isFollowed, mayBeIts, receivePa
 import { bookFitting, bookOdd } from '../ledger/book'
 import { factOf, startReturn, takeStep } from '../onchain/advance'
 import type { Evidence, PayoutApi } from '../provider'
-import { type AnomalyKind, recordAnomaly } from '../schema.store'
+import { type AnomalyKind, journal, recordAnomaly } from '../schema.store'
 
 /**
  * Receives evidence about a payout. This is the single entry point for webhooks, payment attempts, rechecks
  * and the transaction list. Throws if the provider gives a payout of ours another reference than before.
  */
 export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
-  const cashout = await lockCashout(tx, evidence.referenceId)
-  const isKnown = cashout?.providerPayoutId === evidence.payoutId
-  if (!isKnown && (await findPaidAs(tx, evidence.payoutId)))
+  const { referenceId, payoutId } = evidence
+  // The lock is the first of these statements, so that the others see what its last holder wrote.
+  const [cashout, paidAs, wasOdd] = await Promise.all([
+    lockCashout(tx, referenceId),
+    findPaidAs(tx, payoutId),
+    isBooked(tx, journal, payoutId),
+  ])
+  if (paidAs && paidAs.id !== referenceId)
     throw new ProviderUnknown('the provider returned a payout of ours under another reference')
   if (!cashout) {
     await reportOddity(tx, context, 'payout_unknown', evidence)
@@ -33,7 +39,9 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
   }
   const words = { attributes: { 'payout.id': cashout.id } }
   return withRequestId(cashout.requestId ?? requestId(), () =>
-    inSpan(`cashout ${evidence.status} at the bank`, words, () => receiveOfKnown(tx, context, cashout, evidence)),
+    inSpan(`cashout ${evidence.status} at the bank`, words, () =>
+      receiveOfKnown(tx, context, cashout, evidence, wasOdd),
+    ),
   )
 }
 
@@ -73,7 +81,13 @@ export const factsOf = ({ provider, clock }: Context, cashout: Cashout): Cashout
   }
 }
 
-async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, evidence: Evidence): Promise<Step> {
+async function receiveOfKnown(
+  tx: Tx,
+  context: Context,
+  cashout: Cashout,
+  evidence: Evidence,
+  wasOdd: boolean,
+): Promise<Step> {
   const facts = factsOf(context, cashout)
   const { lastStatus } = facts
   const step = receivePayoutStatus(facts, evidence)
@@ -87,13 +101,13 @@ async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, eviden
       const isNew = cashout.providerPayoutId !== payoutId
       const differs = step.odd === 'payout_differs'
       const providerStatus = differs ? (isNew ? null : cashout.providerStatus) : word
-      await recordWord(tx, cashout, { providerPayoutId: payoutId, providerStatus })
+      recordWord(tx, cashout, { providerPayoutId: payoutId, providerStatus })
     }
     return step
   }
-  await bookFitting(tx, evidence)
+  if (wasOdd) await bookFitting(tx, evidence)
   const said = { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) }
-  if ('stay' in step) await recordWord(tx, cashout, said)
+  if ('stay' in step) recordWord(tx, cashout, said)
   else if (step.next === 'paid') becomePaid(tx, context, cashout, said)
   else {
     const because = { reason: step.reason, failureCode: failureCode ?? word }
@@ -105,10 +119,10 @@ async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, eviden
 type Said = { providerPayoutId: string; providerStatus?: string | null }
 
 /** Records what the provider said, if it is news: webhooks and rechecks repeat it several times for each cash-out. */
-async function recordWord(tx: Tx, cashout: Cashout, said: Said): Promise<void> {
+function recordWord(tx: Tx, cashout: Cashout, said: Said): void {
   const { providerPayoutId, providerStatus } = { ...cashout, ...said }
   if (providerPayoutId === cashout.providerPayoutId && providerStatus === cashout.providerStatus) return
-  await recordCashout(tx, cashout.id, said)
+  recordCashout(tx, cashout.id, said)
 }
 
 function becomePaid(tx: Tx, { recheckAfterMs, clock, log }: Context, before: Cashout, said: Said): void {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
+import type { Tx } from '#platform/db/open'
 import { position } from '#shared/ledger/position'
+import { waitUntil } from '#test/support/wait'
 import { moveCashout } from '../cashout.store'
 import { receiveEvidence } from '../incoming/receive'
 import type { Evidence } from '../provider'
@@ -17,19 +19,19 @@ const told = async (item: string) => {
   const lines = await fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
   return Object.fromEntries(position(lines).map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
 }
-const receive = (evidence: Partial<Evidence> & { referenceId: string }) =>
-  fixture.database.transaction((tx) =>
-    receiveEvidence(tx, fixture.context, {
-      payoutId: `po-${crypto.randomUUID()}`,
-      status: 'succeeded',
-      word: 'SUCCEEDED',
-      amountMinor: 81_250n,
-      currency: 'IDR',
-      failureCode: null,
-      reason: null,
-      ...evidence,
-    }),
-  )
+type Answer = Partial<Evidence> & { referenceId: string }
+const receiveIn = (tx: Tx, evidence: Answer) =>
+  receiveEvidence(tx, fixture.context, {
+    payoutId: `po-${crypto.randomUUID()}`,
+    status: 'succeeded',
+    word: 'SUCCEEDED',
+    amountMinor: 81_250n,
+    currency: 'IDR',
+    failureCode: null,
+    reason: null,
+    ...evidence,
+  })
+const receive = (evidence: Answer) => fixture.database.transaction((tx) => receiveIn(tx, evidence))
 const left = (minor: bigint) => ({ 'provider_id IDR': -minor, 'suspense IDR': minor })
 
 async function paid() {
@@ -60,6 +62,20 @@ describe('a payout that does not match its cash-out', () => {
     const { id, payoutId } = await paid()
     await receive({ referenceId: id, payoutId, amountMinor: 90_000n })
     expect(await told(payoutId)).toEqual(left(8_750n))
+  })
+
+  test('leaves suspense by an answer that waits while the one before it is stored', async () => {
+    const { id, payoutId } = await paid()
+    const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock'`
+    const isWaited = async () => (await fixture.database.read((db) => db.execute(waiting))).length > 0
+    const { next } = await fixture.database.transaction(async (tx) => {
+      await receiveIn(tx, { referenceId: id, payoutId, amountMinor: 90_000n })
+      const next = receive({ referenceId: id, payoutId })
+      await waitUntil('the next answer to wait', isWaited)
+      return { next }
+    })
+    expect(await next).toEqual({ stay: true })
+    expect(await told(payoutId)).toEqual({})
   })
 
   test('is in suspense if it is refused after it was paid, until the bank reports it reversed', async () => {

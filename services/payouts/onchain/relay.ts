@@ -150,6 +150,6 @@ async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string
   const anomaly = { kind: 'return_failed', object: id, payoutId: id, says: reason } as const
   const first = await recordAnomaly(tx, anomaly)
   // The cash-out stays `returning`: we still owe the AUSD, and a retry would fail too.
-  await recordCashout(tx, id, { nextCheckAt: null })
+  recordCashout(tx, id, { nextCheckAt: null })
   if (first) log.alarm({ payoutId: id, reason }, 'AUSD return failed permanently')
 }

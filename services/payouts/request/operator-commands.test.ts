@@ -93,7 +93,7 @@ async function heldAgain({ accountNumber = '1234567890', end = 'paid' } = {}) {
     const id = await fixture.taken({ bank: { accountNumber } })
     const { providerPayoutId } = await fixture.until(id, end)
     await fixture.putBack(id, 'taken')
-    await fixture.database.run((db) => recordCashout(db, id, { heldByOperator: true, nextCheckAt: null }))
+    await fixture.database.transaction((tx) => recordCashout(tx, id, { heldByOperator: true, nextCheckAt: null }))
     return { id, providerPayoutId: providerPayoutId! }
   })
 }

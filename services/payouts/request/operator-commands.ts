@@ -37,7 +37,7 @@ async function holdCashout(context: Context, { payoutId, to, revision, by, reaso
       return {
         refused: `the bank account of ${payoutId} is refused: accounts allow ${refusal.account}, or cashouts cancel`,
       }
-    await recordCashout(tx, payoutId, {
+    recordCashout(tx, payoutId, {
       heldByOperator: to === 'held',
       holdRevision: revision + 1,
       ...(state === 'taken' && { nextCheckAt: sql`now()` }),

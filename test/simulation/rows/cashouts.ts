@@ -149,11 +149,10 @@ export const moveLocked: StandIn<Cashouts['moveLocked']> = (tx, id, next, change
   writeSide(rows, sideWrites)
 }
 
-export const recordCashout = async (db: Db, id: string, changes: object): Promise<never> => {
-  const rows = rowsOf(db)
+export const recordCashout: StandIn<Cashouts['recordCashout']> = (tx, id, changes) => {
+  const rows = rowsOf(tx)
   const row = rows.cashouts.get(id)
   if (row) store(rows, { ...row, ...written(rows, changes), changedAt: rows.now() })
-  return nothing
 }
 
 export const countAttempt: StandIn<Cashouts['countAttempt']> = async (tx, before, api) => {

@@ -33,6 +33,9 @@ export const bookWith: (...given: Parameters<Journal['bookWith']>) => ReturnType
 
 export const lockItem: StandIn<Journal['lockItem']> = async () => nothing
 
+export const isBooked: StandIn<Journal['isBooked']> = async (tx, journal, item) =>
+  bookedOf(rowsOf(tx), journal, item).length > 0
+
 export const bookTo: StandIn<Journal['bookTo']> = async (tx, journal, { event, item, lines }) => {
   const rows = rowsOf(tx)
   const missing = difference(bookedOf(rows, journal, item), lines)
