@@ -9,10 +9,11 @@ import {
   quotedList,
   startOfDayInJakarta,
 } from '#platform/db/columns'
-import { orFail, type SideWrite } from '#platform/db/compiled-query'
+import { orFail, rowReader, type SideWrite, withSideWrites } from '#platform/db/compiled-query'
 import { leaseRows } from '#platform/db/lease-rows'
 import { lockNamed } from '#platform/db/lock'
 import { type Db, sendAhead, type Tx } from '#platform/db/open'
+import type { announceWith } from '#platform/db/outbox.store'
 import { pausedSince } from '#platform/db/pause.store'
 import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle, unpaidStates } from './cashout'
@@ -31,6 +32,8 @@ import { isRefusedAccount } from './request/refusal.store'
 import { pauses } from './schema.store'
 
 type Changes = PgUpdateSetSource<typeof cashouts>
+
+const readCashout = rowReader(cashouts)
 
 export async function findCashout(db: Db, id: string): Promise<Cashout | undefined> {
   return (await db.select().from(cashouts).where(eq(cashouts.id, id)))[0]
@@ -68,11 +71,16 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
       ),
     )
 
-/** Returns undefined if the quote or the authorization already has a row. */
-export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashout | undefined> {
+/**
+ * Stores a cash-out together with the next statement or the commit. Returns a list that has its row once the transaction has
+ * ended; it stays empty if the quote or the authorization already has a row.
+ */
+export function insertCashout(tx: Tx, cashout: NewCashout): readonly Cashout[] {
+  const made: Cashout[] = []
   // guard: a signed transfer pays one cash-out
-  const made = await tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
-  return made[0]
+  const statement = tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
+  sendAhead(tx, statement, (rows) => void made.push(...rows.map(readCashout)))
+  return made
 }
 
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
@@ -202,6 +210,26 @@ export async function moveCashout(
   changes: StepChanges,
 ): Promise<Cashout | undefined> {
   return (await moving(db, id, next, changes).returning())[0]
+}
+
+/**
+ * Does the same and stores an order, together with the next statement or the commit. Returns a list that has the moved row
+ * once the transaction has ended.
+ */
+export function moveAhead(
+  tx: Tx,
+  id: string,
+  next: CashoutState,
+  changes: StepChanges,
+  order: ReturnType<typeof announceWith>,
+): readonly Cashout[] {
+  const moved: Cashout[] = []
+  const statement = moving(tx, id, next, changes).returning().getSQL()
+  sendAhead(tx, withSideWrites(statement, [order?.statement]), (rows) => {
+    moved.push(...rows.map(readCashout))
+    if (moved.length > 0) order?.notify()
+  })
+  return moved
 }
 
 /**

@@ -7,7 +7,7 @@ import type { PayoutPaid, PayoutReturned, PayoutTaken } from '#shared/messages/p
 import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 import type { CashoutState, Reason } from '../cashout'
-import { moveCashout, moveLocked } from '../cashout.store'
+import { moveAhead, moveCashout, moveLocked } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { bookStep } from '../ledger/book'
@@ -33,8 +33,13 @@ const takeOf = ({ id, authorization, createdAt }: Taking) => ({
   receivedAt: String(toUnixSeconds(createdAt.getTime())),
 })
 
-export const orderTake = (tx: Tx, cashout: Taking) =>
-  announce(tx, outbox, TakeOrdered, messageIdFor(TakeOrdered, cashout.id), takeOf(cashout))
+/** Accepts a cash-out and orders its AUSD. Returns what `moveAhead` returns. */
+export function startTaking(tx: Tx, { recheckAfterMs }: Context, cashout: Cashout): readonly Cashout[] {
+  const order = announceWith(tx, outbox, [
+    announcement(TakeOrdered, messageIdFor(TakeOrdered, cashout.id), takeOf(cashout)),
+  ])
+  return moveAhead(tx, cashout.id, 'taking', { nextCheckAt: fromNow(recheckAfterMs) }, order)
+}
 
 export const repeatTake = (tx: Tx, cashout: Cashout) =>
   announce(tx, outbox, TakeOrdered, repeatIdOf(TakeOrdered, cashout), takeOf(cashout))

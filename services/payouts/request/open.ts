@@ -25,7 +25,6 @@ import {
   lockAllCashouts,
   lockClosedMarket,
   lockWallet,
-  moveCashout,
   sumAllOfDay,
   sumClosedOfDay,
   sumDayTo,
@@ -36,7 +35,7 @@ import {
 import type { Cashout, NewCashout } from '../cashout.table'
 import type { Context } from '../context'
 import { checkBank, priceFloor } from '../decide'
-import { expire, orderTake } from '../onchain/advance'
+import { expire, startTaking } from '../onchain/advance'
 import { pauses } from '../schema.store'
 import type { Balance } from '../treasury/balance'
 import { mayReserve } from '../treasury/reserve'
@@ -168,35 +167,39 @@ async function storeWithin(
   const { quoteId, authorization, bank } = asked
   const marks = context.safe.marksOf(bank)
   const row = rowOf(context, asked, { ...terms, accountMark: marks[0]! })
-  const stored = await context.database.transaction(async (tx): Promise<Answer<Cashout | 'known'>> => {
-    // guard: a wallet's cash-outs of a day are counted under its lock
-    lockWallet(tx, asked.wallet)
-    const rivals = await findRivals(tx, quoteId, authorization.from, authorization.nonce)
-    if (rivals.length > 0) return ok('known')
+  const stored = await context.database.transaction(async (tx): Promise<readonly Cashout[] | Refusal> => {
+    const { wallet } = asked
     const ausdMicro = BigInt(authorization.value)
-    const refused =
-      (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
-      (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro })) ??
-      (await limitClosed(tx, context, { wallet: asked.wallet, ausdMicro, spreadBps: terms.spreadBps })) ??
-      (await limitAll(tx, context, ausdMicro))
-    if (refused) return refused
-    if (!(await mayReserve(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
-    return ok((await insertCashout(tx, row)) ?? 'known')
+    // Each limit takes its lock when it is called, and reads after the locks of all: their order is that of this list.
+    const limits = [
+      limitWallet(tx, context, { wallet, ausdMicro, ...terms.holding }),
+      limitAccount(tx, context, { wallet, marks, ausdMicro }),
+      limitClosed(tx, context, { wallet, ausdMicro, spreadBps: terms.spreadBps }),
+      limitAll(tx, context, ausdMicro),
+      limitCover(tx, balance, terms.fiatMinor),
+    ]
+    const rivals = findRivals(tx, quoteId, authorization.from, authorization.nonce)
+    const [known, ...refusals] = await Promise.all([rivals, ...limits])
+    if (known.length > 0) return []
+    return refusals.find((refused) => refused !== undefined) ?? insertCashout(tx, row)
   })
-  if ('ok' in stored && stored.ok !== 'known') failpoint('payouts:row-stored')
-  return stored
+  if ('refused' in stored) return stored
+  const [made] = stored
+  if (made) failpoint('payouts:row-stored')
+  return ok(made ?? 'known')
 }
 
-/** Checks the limits of a wallet. The caller holds the wallet lock. */
+/** Checks the limits of a wallet. */
 async function limitWallet(
   tx: Tx,
   { givenBackMax, dayMicroMax }: Context,
   { wallet, ausdMicro, free, counted }: Holding & { wallet: `0x${string}`; ausdMicro: bigint },
 ): Promise<Refusal | undefined> {
-  const takingMicro = await sumTaking(tx, wallet, counted)
+  // guard: a wallet's cash-outs of a day are counted under its lock
+  lockWallet(tx, wallet)
+  const [takingMicro, today] = await Promise.all([sumTaking(tx, wallet, counted), sumToday(tx, wallet)])
   // guard: one balance serves one cash-out
   if (takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
-  const today = await sumToday(tx, wallet)
   if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
   // If one cash-out was refused today, those in progress may be refused too.
   const refused = today.givenBack && today.givenBack + today.inProgress
@@ -256,6 +259,10 @@ async function limitAll(tx: Tx, { allDayMicroMax }: Context, ausdMicro: bigint):
   return undefined
 }
 
+async function limitCover(tx: Tx, balance: Balance, fiatMinor: bigint): Promise<Refusal | undefined> {
+  return (await mayReserve(tx, balance, fiatMinor)) ? undefined : refuse('payouts_short')
+}
+
 function rowOf(
   { safe }: Context,
   { wallet, quoteId, authorization, bank }: CashoutRequest,
@@ -299,8 +306,9 @@ async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
  * Takes the quote and accepts the cash-out; a retry can repeat it. A refused quote ends the cash-out; if
  * pricing does not answer, the cash-out waits for a retry.
  */
-async function accept(context: Context, { id, quoteId, requestFingerprint }: Cashout): Promise<CreateAnswer> {
-  const { ask, database, recheckAfterMs, log } = context
+async function accept(context: Context, opened: Cashout): Promise<CreateAnswer> {
+  const { ask, database, log } = context
+  const { id, quoteId, requestFingerprint } = opened
   const asked = { quoteId, requestFingerprint, use: 'pay_out' } as const
   // guard: a cash-out takes its quote before it is accepted
   const taken = await askOr(ask, QuoteTake, asked, 'rate_unavailable', askMs)
@@ -309,11 +317,7 @@ async function accept(context: Context, { id, quoteId, requestFingerprint }: Cas
     return taken
   }
   failpoint('payouts:quote-taken')
-  const accepted = await database.transaction(async (tx) => {
-    const row = await moveCashout(tx, id, 'taking', { nextCheckAt: fromNow(recheckAfterMs) })
-    if (row) orderTake(tx, row)
-    return row
-  })
+  const [accepted] = await database.transaction((tx) => startTaking(tx, context, opened))
   if (!accepted) {
     // A concurrent request with the same body accepted the cash-out, or it expired.
     const row = await database.read((db) => findCashout(db, id))

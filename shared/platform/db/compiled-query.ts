@@ -71,15 +71,18 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
 /** A statement that accompanies a row change: `select … from moved, …` inserts nothing if no row changed. */
 export type SideWrite = SQL
 
-/**
- * Returns a statement that changes `count` rows and does the side writes. It fails (`isTooLate`) unless so many rows
- * changed.
- */
-export const orFail = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[], count = 1): SQL => {
+export const withSideWrites = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL =>
+  sql`${movingWith(moving, sideWrites)} select * from moved`
+
+/** Returns the same, but as a statement that fails (`isTooLate`) unless `count` rows changed. */
+export const orFail = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[], count = 1): SQL =>
+  // guard: a step that is not taken fails its transaction
+  sql`${movingWith(moving, sideWrites)} select 1 / (select (count(*) = ${count})::int from moved)`
+
+function movingWith(moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL {
   const written = sideWrites.filter((one) => one !== undefined)
   const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
-  // guard: a step that is not taken fails its transaction
-  return sql`with moved as (${moving})${sql.join(others)} select 1 / (select (count(*) = ${count})::int from moved)`
+  return sql`with moved as (${moving})${sql.join(others)}`
 }
 
 /** Returns true for the error of such a statement: another transaction was first. */

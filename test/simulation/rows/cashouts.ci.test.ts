@@ -93,18 +93,20 @@ const makers: readonly Maker[] = [
         ],
       }),
   ),
-  ...Array.from(
-    { length: 3 },
-    () =>
-      (choices: Choices): StoreCall => ({
-        name: 'moveLocked',
-        given: [
-          pick(choices, ids),
-          pick(choices, cashoutStates),
-          { ...changeFrom(choices), nextCheckAt: timeFrom(choices) },
-          [],
-        ],
-      }),
+  ...(['moveAhead', 'moveLocked'] as const).flatMap((name) =>
+    Array.from(
+      { length: 3 },
+      () =>
+        (choices: Choices): StoreCall => ({
+          name,
+          given: [
+            pick(choices, ids),
+            pick(choices, cashoutStates),
+            { ...changeFrom(choices), nextCheckAt: timeFrom(choices) },
+            ...(name === 'moveLocked' ? [[]] : []),
+          ],
+        }),
+    ),
   ),
   (choices) => ({ name: 'recordCashout', given: [pick(choices, ids), changeFrom(choices)] }),
   (choices) => ({ name: 'leaseDue', given: [100, pick(choices, [30_000, 7_200_000])] }),

@@ -62,20 +62,22 @@ export const findOwners: StandIn<Cashouts['findOwners']> = async (db, ids, payou
   return [...new Set([...byId, ...payoutIds.flatMap((id) => cashouts.by('payout', id))])]
 }
 
-export const findRivals = async (db: Db, quoteId: string, authorizer: string, nonce: string) => {
-  const rows = rowsOf(db)
+export const findRivals = async (db: Db, quoteId: string, authorizer: string, nonce: string) =>
+  rivalsOf(rowsOf(db), quoteId, authorizer, nonce)
+
+function rivalsOf(rows: Rows, quoteId: string, authorizer: string, nonce: string): Cashout[] {
   const ofQuote = rows.cashouts.by('quote', quoteId)
   return [...new Set([...ofQuote, ...ofAuthorization(rows, authorizer, nonce)])]
 }
 
-export const insertCashout: StandIn<Cashouts['insertCashout']> = async (tx, cashout) => {
+export const insertCashout: StandIn<Cashouts['insertCashout']> = (tx, cashout) => {
   const rows = rowsOf(tx)
   const given = written(rows, cashout) as Cashout
-  const rivals = await findRivals(tx, given.quoteId, given.authorizer, given.authorizationNonce)
-  if (rivals.length > 0 || rows.cashouts.has(given.id)) return undefined
+  const rivals = rivalsOf(rows, given.quoteId, given.authorizer, given.authorizationNonce)
+  if (rivals.length > 0 || rows.cashouts.has(given.id)) return []
   const now = rows.now()
   const times = { createdAt: now, updatedAt: now, changedAt: now }
-  return store(rows, { ...defaults(), ...times, ...given })
+  return [store(rows, { ...defaults(), ...times, ...given })]
 }
 
 export const lockWallet: StandIn<Cashouts['lockWallet']> = () => nothing
@@ -141,6 +143,18 @@ function move(rows: Rows, id: string, next: CashoutState, changes: object): Cash
   const now = rows.now()
   const changed = { ...row, ...written(rows, changes), state: next, checks: 0 }
   return store(rows, { ...changed, updatedAt: now, changedAt: now })
+}
+
+export const moveAhead: StandIn<Cashouts['moveAhead']> = (tx, id, next, changes, order) => {
+  const rows = rowsOf(tx)
+  const moved = move(rows, id, next, changes)
+  if (!moved) {
+    rows.saw('a guarded update lost a race')
+    return []
+  }
+  writeSide(rows, [order?.statement])
+  order?.notify()
+  return [moved]
 }
 
 export const moveLocked: StandIn<Cashouts['moveLocked']> = (tx, id, next, changes, sideWrites) => {

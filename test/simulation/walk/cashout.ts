@@ -12,7 +12,7 @@ import type { Cashout } from '../../../services/payouts/cashout.table'
 import { fields } from '../../../services/payouts/config'
 import { startRechecking } from '../../../services/payouts/incoming/recheck'
 import { positionOf } from '../../../services/payouts/ledger/position'
-import { orderTake } from '../../../services/payouts/onchain/advance'
+import { repeatTake } from '../../../services/payouts/onchain/advance'
 import type { Evidence, PayoutApi } from '../../../services/payouts/provider'
 import { journal, messaging, outbox } from '../../../services/payouts/schema.store'
 import { bookedOf } from '../rows/journal'
@@ -329,7 +329,10 @@ function begin(stage: Stage<Outside>, terms: Terms): Moment<Outside> {
     bankDetailsKeyId: 'key',
   } as const
   void insertCashout(stage.rows as never, cashout as never)
-  void orderTake(stage.rows as never, { id, authorization, createdAt: stage.rows.now() })
+  repeatTake(
+    stage.rows as never,
+    { id, authorization, createdAt: stage.rows.now(), state: 'taking', checks: 0 } as Cashout,
+  )
   drainMicrotasks()
   return stage.save()
 }
