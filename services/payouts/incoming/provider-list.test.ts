@@ -5,7 +5,7 @@ import { readWindow } from '#shared/provider/listing'
 import { listingAgeMs } from '#shared/provider/listing.store'
 import { waitUntil } from '#test/support/wait'
 import { cashouts } from '../cashout.table'
-import { checkPaid } from '../paying/pay'
+import { payAgain } from '../paying/pay'
 import { anomalies, listings } from '../schema.store'
 import { type Detour, type Fixture, openFixture } from '../test-support'
 import { receiveEvidence } from './receive'
@@ -140,7 +140,7 @@ describe('a payout that reads as failed after it was paid', () => {
   test('keeps its AUSD while the list still has it as paid, and alerts', async () => {
     const { id, payoutId } = await paid()
     await fixture.control(`payouts/${payoutId}/tell`, { status: 'FAILED' })
-    await checkPaid(fixture.context, await fixture.row(id))
+    await payAgain(fixture.context, await fixture.row(id))
     await fixture.list()
     expect((await fixture.row(id)).state).toBe('paid')
     expect(await kindsOf(payoutId)).toEqual(['payout_differs'])

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import { position } from '#shared/ledger/position'
 import { waitUntil } from '#test/support/wait'
 import { moveCashout } from '../cashout.store'
-import { checkPaid, payAgain } from '../paying/pay'
+import { payAgain } from '../paying/pay'
 import { type Detour, type Fixture, openFixture, txHash } from '../test-support'
 import { receiveEvidence } from './receive'
 
@@ -60,7 +60,7 @@ test('a check of a paid cash-out opens no transaction unless the provider says s
     return database.transaction(work)
   }
   const check = async () =>
-    checkPaid({ ...fixture.context, database: { ...database, transaction } }, await fixture.row(id))
+    payAgain({ ...fixture.context, database: { ...database, transaction } }, await fixture.row(id))
   await check()
   expect(transactions).toBe(0)
   await database.run((db) => db.execute(sql`update payouts.payouts set provider_status = 'ACCEPTED' where id = ${id}`))
@@ -69,7 +69,7 @@ test('a check of a paid cash-out opens no transaction unless the provider says s
 })
 
 describe('a check of a paid cash-out whose provider repeats its success', () => {
-  const check = async (id: string) => checkPaid(fixture.context, await fixture.row(id))
+  const check = async (id: string) => payAgain(fixture.context, await fixture.row(id))
   const answering = (change: object): Detour => {
     return async (call, onward) => {
       const answer = await onward()

@@ -7,16 +7,16 @@ import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { isWorthAsking, lateMs } from '../decide'
 import { expire, repeatReturn, repeatTake } from '../onchain/advance'
-import { checkPaid, payAgain, payTaken, recordRefusal } from '../paying/pay'
+import { payAgain, payTaken, recordRefusal } from '../paying/pay'
 
 const workingMax = 16
 
 /** Starts the rounds of rechecks, which may overlap. New cash-outs are due at once, others at growing intervals. */
 export function startRechecking(context: Context, settings: { recheckEveryMs: number }): Loop {
   const working = new Set<Promise<void>>()
-  const round = async (): Promise<boolean> => {
+  const round = async (): Promise<void> => {
     const free = workingMax - working.size
-    if (free === 0) return false
+    if (free === 0) return
     const due = await context.database.run((db) => leaseDue(db, free, context.recheckAfterMs))
     for (const cashout of due) {
       const work = underItsRequest(context, cashout).finally(() => {
@@ -25,16 +25,12 @@ export function startRechecking(context: Context, settings: { recheckEveryMs: nu
       })
       working.add(work)
     }
-    return due.length > 0
   }
   const loop = startLoop({
     name: 'recheck',
     everyMs: settings.recheckEveryMs,
     log: context.log,
-    work: async (signal) => {
-      let more = true
-      while (more && !signal.aborted) more = await round()
-    },
+    work: round,
   })
   return {
     poke: loop.poke,
@@ -80,7 +76,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
     case 'returning':
       return orderAgain(context, cashout, repeatReturn)
     case 'paid':
-      return mayBeReversed(context, cashout) ? checkPaid(context, cashout) : rest(context, cashout)
+      return mayBeReversed(context, cashout) ? payAgain(context, cashout) : rest(context, cashout)
     case 'failed':
       // Resending the take recovers the report of a late arrival that was lost.
       return isWorthAsking(cashout, cashout.leasedAt.getTime())

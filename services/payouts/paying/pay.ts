@@ -2,7 +2,7 @@ import { fromNow } from '#platform/db/columns'
 import { failpoint } from '#platform/failpoint'
 import { findBalances } from '#shared/ledger/journal.store'
 import { type ProblemMeaning, ProviderUnknown } from '#shared/provider/problem'
-import { apiOf, countAttempt, findCashout, lockCashout, moveCashout } from '../cashout.store'
+import { apiOf, countAttempt, lockCashout, moveCashout } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { believeRefusal, decisive, refusalScope } from '../decide'
@@ -33,7 +33,10 @@ async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashou
   return started
 }
 
-/** Retries a payout. It is looked up first, because the provider may forget a key, but not a reference. */
+/**
+ * Retries a payout, or follows one that was made. It is looked up first, because the provider may forget a key, but not a
+ * reference.
+ */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { providerPayoutId } = cashout
   if (providerPayoutId !== null) {
@@ -203,9 +206,4 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
       authorization_nonce: cashout.authorizationNonce,
     },
   }
-}
-
-export async function checkPaid(context: Context, cashout: Cashout): Promise<void> {
-  const current = await context.database.read((db) => findCashout(db, cashout.id))
-  if (current?.state === 'paid') await payAgain(context, current)
 }
