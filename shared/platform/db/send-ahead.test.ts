@@ -332,6 +332,16 @@ describe('if a statement that is sent ahead cannot be written, nothing is commit
       },
     ],
     [
+      'while another statement is not awaited',
+      async (tx) => {
+        sendAhead(tx, insert('a'))
+        sendAhead(tx, unwritable)
+        sendAhead(tx, insert('b'))
+        void outcomeOf(find(tx, 'a'))
+        await Bun.sleep(5)
+      },
+    ],
+    [
       'after a result',
       async (tx) => {
         await tx.execute(insert('a'))
@@ -347,7 +357,7 @@ describe('if a statement that is sent ahead cannot be written, nothing is commit
     ],
   ]
   test.each(works)('%s', async (_, work) => {
-    await using relay = await openRelay()
+    await using relay = await openRelay((sent) => sent, 20)
     const { database } = relay
     for (const kept of [[], ['z']]) {
       for (const word of kept) await database.run((db) => db.execute(insert(word)))
