@@ -292,15 +292,20 @@ export async function listUnpaidTo(tx: Tx, marks: readonly string[]) {
   return { held: idsOf(false), ordered: idsOf(true) }
 }
 
-/** Counts an attempt to pay. The caller has locked the row and passes it as `before`. */
-export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Promise<Cashout> {
+/**
+ * Counts an attempt to pay, together with the next statement or the commit. The caller has locked the row and passes it as
+ * `before`. Returns a list that has the row once the transaction has ended.
+ */
+export function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): readonly Cashout[] {
   const { id, attempts } = before
-  const [counted] = await tx
+  const counted: Cashout[] = []
+  const statement = tx
     .update(cashouts)
     .set({ attempts: attempts + 1, attemptedAt: sql`now()`, payoutApi: apiOf(before, api) })
     .where(eq(cashouts.id, id))
     .returning()
-  return counted!
+  sendAhead(tx, statement, (rows) => void counted.push(...rows.map(readCashout)))
+  return counted
 }
 
 /**

@@ -99,18 +99,20 @@ type Attempt = {
 }
 
 /** Counts an attempt. Returns undefined if a payout became known or none is due. */
-export const beginAttempt = ({ database, provider }: Context, id: string): Promise<Attempt | undefined> =>
-  database.transaction(async (tx) => {
+export async function beginAttempt({ database, provider }: Context, id: string): Promise<Attempt | undefined> {
+  const begun = await database.transaction(async (tx) => {
     const before = await lockCashout(tx, id)
     // guard: an attempt is counted only while the cash-out may be paid
     if (before?.state !== 'paying') return undefined
     if (before.providerPayoutId !== null) return undefined
-    const cashout = await countAttempt(tx, before, provider.apis[0])
-    const sincePreviousMs = before.attemptedAt
-      ? cashout.attemptedAt!.getTime() - before.attemptedAt.getTime()
-      : Number.POSITIVE_INFINITY
-    return { cashout, sincePreviousMs }
+    return { previousAt: before.attemptedAt, counted: countAttempt(tx, before, provider.apis[0]) }
   })
+  const cashout = begun?.counted[0]
+  if (!cashout) return undefined
+  const { previousAt } = begun
+  const sincePreviousMs = previousAt ? cashout.attemptedAt!.getTime() - previousAt.getTime() : Number.POSITIVE_INFINITY
+  return { cashout, sincePreviousMs }
+}
 
 async function attempt(context: Context, before: Cashout): Promise<void> {
   const { provider } = context

@@ -169,11 +169,12 @@ export const recordCashout: StandIn<Cashouts['recordCashout']> = (tx, id, change
   if (row) store(rows, { ...row, ...written(rows, changes), changedAt: rows.now() })
 }
 
-export const countAttempt: StandIn<Cashouts['countAttempt']> = async (tx, before, api) => {
+export const countAttempt: StandIn<Cashouts['countAttempt']> = (tx, before, api) => {
   const rows = rowsOf(tx)
   const { id, attempts, payoutApi } = before
   const change = { attempts: attempts + 1, attemptedAt: rows.now(), payoutApi: payoutApi ?? api }
-  return rows.cashouts.update(id, change)!
+  const counted = rows.cashouts.update(id, change)
+  return counted ? [counted] : []
 }
 
 export const leaseDue: StandIn<Cashouts['leaseDue']> = async (db, rowsMax, waitMs) => {
