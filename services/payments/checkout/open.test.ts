@@ -147,6 +147,7 @@ describe('security: a quote whose response was lost', () => {
 
 describe('security: the limits of a user', () => {
   // guard: a wallet's top-ups are counted under its lock
+  // together with: top-ups are promised one at a time across all instances
   test.each([
     ['open checkouts', 10n ** 11n, 'topups_open_too_many'],
     ['the number of a day', 10n ** 11n, 'topups_day_too_many'],
@@ -244,6 +245,7 @@ describe('during a pilot', () => {
 
   // guard: the top-ups of all wallets of a day have a limit
   // guard: the top-ups of all wallets of a day are counted one after another
+  // together with: top-ups are promised one at a time across all instances
   test('all wallets together pay in no more than the limit of a day, also at the same time', async () => {
     const sum = await fixture.database.read((db) => sumAllTopups(db, new Date(fixture.context.clock())))
     const end = start({ allDayMicroMax: sum + 3n * 3_076_923n })

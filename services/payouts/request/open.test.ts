@@ -257,6 +257,7 @@ test('an accepted cash-out takes its quote, which no top-up can take', async () 
 })
 
 // guard: a wallet's cash-outs of a day are counted under its lock
+// together with: rupiah are promised one at a time across all instances
 // guard: a wallet's cash-outs of a day have a limit
 test('security: of ten concurrent cash-outs, with a limit of two a day, two are accepted', async () => {
   const person = `0x${'7'.repeat(40)}`
@@ -307,6 +308,7 @@ describe('security: while the market of the rupiah is closed', () => {
 
   // guard: cash-outs while the market is closed have a limit of their own
   // guard: cash-outs while the market is closed are counted one after another
+  // together with: rupiah are promised one at a time across all instances
   test('all wallets together cash out no more than the limit of a day, also at the same time', async () => {
     const answers = await Promise.all(
       [...'abcdef'].map((digit) => fixture.create(asked(digit), limit(15_000_000n, 10n ** 9n))),
@@ -464,6 +466,7 @@ describe('during a pilot', () => {
 
   // guard: the cash-outs of all wallets of a day have a limit
   // guard: the cash-outs of all wallets of a day are counted one after another
+  // together with: rupiah are promised one at a time across all instances
   test('all wallets together cash out no more than the limit of a day, also at the same time', async () => {
     const sum = await fixture.database.transaction((tx) => sumAllOfDay(tx))
     const limit = { allDayMicroMax: sum + 15_000_000n }
@@ -485,6 +488,7 @@ describe('security: the daily limits also hold for a bank account', () => {
 
   // guard: a bank account's cash-outs of a day are counted over all wallets
   // guard: a bank account's cash-outs are counted one after another
+  // together with: rupiah are promised one at a time across all instances
   test('with four concurrent wallets: two are paid to one account, and others to another', async () => {
     const asked = [1, 2, 3, 4].map((at) => to('8800001', walletOf(at)))
     const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))

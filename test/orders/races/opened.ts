@@ -82,6 +82,7 @@ const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): T
 
 const topups: readonly Race[] = [
   // guard: a wallet's top-ups are counted under its lock
+  // together with: top-ups are promised one at a time across all instances
   twoTopups({
     name: 'two top-ups of one wallet, with a daily limit for one',
     turns: ({ transaction }) => transaction === 1,
@@ -169,6 +170,7 @@ function twoCashouts(options: {
 const cashoutRaces: readonly Race[] = [
   // guard: a wallet's cash-outs of a day are counted under its lock
   // together with: a bank account's cash-outs are counted one after another
+  // together with: rupiah are promised one at a time across all instances
   twoCashouts({
     name: 'two cash-outs of one wallet, with a daily limit for one',
     turns: ({ transaction }) => transaction === 1,
