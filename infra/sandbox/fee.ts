@@ -1,12 +1,12 @@
 import type { Context } from './context'
-import type { Tariff } from './records'
 
-type Rate = Pick<Tariff, 'since' | 'bps'>
+/** The fee of movements that start at `sinceMs` or later, in unix ms. */
+type Rate = { readonly sinceMs: number; readonly bps: number }
 
 /** Returns the fee rates, oldest first. */
 export const ratesOf = ({ book, config }: Context): readonly Rate[] => [
-  { since: new Date(0).toISOString(), bps: config.feeBps },
-  ...book.all('tariffs'),
+  { sinceMs: 0, bps: config.feeBps },
+  ...book.all('tariffs').map(({ since, bps }) => ({ sinceMs: Date.parse(since), bps })),
 ]
 
 /** Fee in minor units. The tax is added to it. */
@@ -23,12 +23,13 @@ type Moved = {
   readonly type: string
   readonly status: string
   readonly amountMinor: bigint
-  readonly createdAt: string
+  /** Unix ms. */
+  readonly createdMs: number
 }
 
 /** Returns the fee of a movement, which is due once the payment or payout has succeeded. */
 export function feeOf(rates: readonly Rate[], row: Moved): Fee {
-  const bps = rates.findLast(({ since }) => since <= row.createdAt)?.bps ?? 0
+  const bps = rates.findLast(({ sinceMs }) => sinceMs <= row.createdMs)?.bps ?? 0
   if (bps === 0 || (row.type !== 'PAYMENT' && row.type !== 'DISBURSEMENT')) return none
   const feeMinor = (row.amountMinor * BigInt(bps)) / 10_000n
   const taxMinor = (feeMinor * taxPercent) / 100n

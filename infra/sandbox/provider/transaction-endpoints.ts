@@ -84,10 +84,10 @@ const words = new Map<string, Word>([
           row.amountMinor === minorFromMajor(Number(text), currencyOf[row.account]),
     },
   ],
-  ['created[gte]', moment((row, ms) => Date.parse(row.createdAt) >= ms)],
-  ['created[lte]', moment((row, ms) => Date.parse(row.createdAt) <= ms)],
-  ['updated[gte]', moment((row, ms) => Date.parse(row.updatedAt) >= ms)],
-  ['updated[lte]', moment((row, ms) => Date.parse(row.updatedAt) <= ms)],
+  ['created[gte]', moment((row, ms) => row.createdMs >= ms)],
+  ['created[lte]', moment((row, ms) => row.createdMs <= ms)],
+  ['updated[gte]', moment((row, ms) => row.updatedMs >= ms)],
+  ['updated[lte]', moment((row, ms) => row.updatedMs <= ms)],
   ['limit', { allows: (text) => /^[1-9]\d?$/.test(text) && Number(text) <= pageMax }],
   ['after_id', cursor],
   ['before_id', cursor],
@@ -144,7 +144,7 @@ function shown(context: Context, row: Transaction): Record<string, unknown> {
 
 /** Orders rows by `created`, as documented. Rows of one millisecond have a fixed order too. */
 function newestFirst(a: Transaction, b: Transaction): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
+  if (a.createdMs !== b.createdMs) return b.createdMs - a.createdMs
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1
 }
 

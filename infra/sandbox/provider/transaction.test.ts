@@ -280,7 +280,8 @@ describe('the settlement of a payment', () => {
     ['DuitNow', 'MY', 'DIRECT_DEBIT', '2026-11-24T03:00:00.000Z', '2026-11-25T03:00:00.000Z'],
     ['DuitNow on a Friday', 'MY', 'DIRECT_DEBIT', '2026-11-27T03:00:00.000Z', '2026-11-30T03:00:00.000Z'],
   ] as const)('%s (%s, %s) of %s is expected at %s', (_, account, category, createdAt, expected) => {
-    expect(new Date(settlesMs({ ...row, account, category, createdAt })).toISOString()).toBe(expected)
+    const createdMs = Date.parse(createdAt)
+    expect(new Date(settlesMs({ ...row, account, category, createdMs })).toISOString()).toBe(expected)
   })
 
   test('changes its row in the list when the expected time has come', async () => {

@@ -42,8 +42,9 @@ export type Transaction = {
   readonly nameless?: true
   /** The money of a payment is in the balance. */
   readonly isSettled?: true
-  readonly createdAt: string
-  readonly updatedAt: string
+  /** Times in unix ms. */
+  readonly createdMs: number
+  readonly updatedMs: number
 }
 
 export function transactionsOf(context: Context, account: Account): Transaction[] {
@@ -59,7 +60,7 @@ export function keptMinor(context: Context, account: Account, byMs: number): big
   const rates = ratesOf(context)
   if (rates.every(({ bps }) => bps === 0)) return 0n
   return movedOf(context, account)
-    .filter((row) => Date.parse(row.createdAt) <= byMs)
+    .filter(({ createdMs }) => createdMs <= byMs)
     .map((row) => feeOf(rates, row))
     .filter(({ status }) => status === 'COMPLETED')
     .reduce((sum, { feeMinor, taxMinor }) => sum + feeMinor + taxMinor, 0n)
@@ -93,17 +94,15 @@ const once =
 
 /** Returns a row as it is once the provider has added its money to the balance, which counts as a change of the row. */
 function settled(row: Transaction): Transaction {
-  const updatedMs = Math.max(Date.parse(row.updatedAt), settlesMs(row))
-  return { ...row, isSettled: true, updatedAt: new Date(updatedMs).toISOString() }
+  return { ...row, isSettled: true, updatedMs: Math.max(row.updatedMs, settlesMs(row)) }
 }
 
 /**
  * Returns the time at which a payment is added to the balance, in unix ms: a virtual account at once, QRIS after two
  * days, every other channel after one, and from a weekend on Monday. Returns Infinity for what never is.
  */
-export function settlesMs({ account, type, status, category, createdAt }: Transaction): number {
+export function settlesMs({ account, type, status, category, createdMs }: Transaction): number {
   if (type !== 'PAYMENT' || status !== 'SUCCESS') return Number.POSITIVE_INFINITY
-  const createdMs = Date.parse(createdAt)
   if (category === 'VIRTUAL_ACCOUNT') return createdMs
   const dueMs = createdMs + (category === 'QR_CODE' ? 2 : 1) * dayMs
   const weekday = new Date(dueMs + utcOffsetHoursOf[account] * hourMs).getUTCDay()
@@ -137,8 +136,8 @@ export function transactionBody(context: Context, row: Transaction): Record<stri
     settlement_status: isSettled ? 'SETTLED' : isDue ? 'PENDING' : null,
     estimated_settlement_time: isDue ? new Date(dueMs).toISOString() : null,
     business_id: businessIdOf[row.account],
-    created: row.createdAt,
-    updated: row.updatedAt,
+    created: new Date(row.createdMs).toISOString(),
+    updated: new Date(row.updatedMs).toISOString(),
     fee: {
       xendit_fee: majorFromMinor(feeMinor, currency),
       value_added_tax: majorFromMinor(taxMinor, currency),
@@ -161,7 +160,7 @@ const fromPayment = (payment: Payment): Transaction => ({
   referenceId: payment.referenceId,
   amountMinor: payment.capturedMinor,
   productData: { capture_id: payment.captureId, payment_request_id: payment.requestId },
-  createdAt: payment.capturedAt ?? payment.createdAt,
+  createdMs: Date.parse(payment.capturedAt ?? payment.createdAt),
 })
 
 const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => ({
@@ -208,15 +207,22 @@ const fromOwnMove = (move: OwnMove): Transaction => ({
   amountMinor: move.amountMinor > 0n ? move.amountMinor : -move.amountMinor,
 })
 
+type Product = {
+  readonly id: string
+  readonly account: Account
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
 /** Returns the fields that all rows have. The id is stable, because it is the UUID of the product's id. */
-const commonOf = (product: Pick<Transaction, 'id' | 'account' | 'createdAt' | 'updatedAt'>) => ({
+const commonOf = (product: Product) => ({
   id: `txn_${product.id.replace(/^[a-z]+-/, '')}`,
   account: product.account,
   productId: product.id,
   accountIdentifier: null,
   productData: null,
-  createdAt: product.createdAt,
-  updatedAt: product.updatedAt,
+  createdMs: Date.parse(product.createdAt),
+  updatedMs: Date.parse(product.updatedAt),
 })
 
 const refundStatuses: Record<Refund['status'], TransactionStatus> = {
@@ -256,8 +262,8 @@ function channelOf({ account, channelCode }: { account: Account; channelCode: st
 
 /** Returns the row as a delayed list has it: absent, in its earlier state, or as it is. */
 function asSeenAt(row: Transaction, seenMs: number): Transaction[] {
-  if (Date.parse(row.createdAt) > seenMs) return []
-  if (Date.parse(row.updatedAt) <= seenMs) return [row]
+  if (row.createdMs > seenMs) return []
+  if (row.updatedMs <= seenMs) return [row]
   const status = row.status === 'REVERSED' ? 'SUCCESS' : 'PENDING'
-  return [{ ...row, status, updatedAt: row.createdAt }]
+  return [{ ...row, status, updatedMs: row.createdMs }]
 }
