@@ -760,6 +760,25 @@ describe('the audit accepts', () => {
       },
     ],
     [
+      'a wallet that was free again once a payment whose own refund had failed before had covered its loss',
+      (w) => {
+        doubtful(w)
+        w.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+        freeze(w, paidAtMs + 1_000)
+        freeze(w, paidAtMs + 20_000, false)
+        const answer = { id: 'pay_2', ausdMicro: 5n, fiatMinor: 50_000n }
+        const failed = { object: 'rfd_9', minor: 50_000n, fromMs: paidAtMs, toMs: paidAtMs + 5_000 }
+        w.deeds.push({ ...payment(w), doubts: [failed], answer })
+        w.entries.push({ id: 'pay_2', kind: 'topup', status: 'credited', wallet: ana })
+        const ref = chainRef('pay_2')
+        const history: UnderRef['history'] = [{ kind: 'given', micro: 2n, atMs: paidAtMs + 10_000 }]
+        w.refs.set(ref, { added: [2n], repaid: [], revoked: [], accounts: new Set([ana]), history })
+        w.transfers.push({ from: treasury, to: line, valueMicro: 2n, hash: hash(6) })
+        w.said.set(hash(6), [{ name: 'CollateralAdded', amountMicro: 2n, ref }])
+        w.treasuryMicro -= 2n
+      },
+    ],
+    [
       'a failed cash-out that its user cancelled',
       (w) => {
         failed(w, 'out_1')

@@ -47,15 +47,19 @@ export function judgeDoubts(
 }
 
 /**
- * Returns true if a payment gave less than its promise although none of it was going back by then: the rest covered an earlier
- * loss of its wallet, which may have been free again from then on.
+ * Returns true if a payment gave less than its promise, beyond what of its own money was going back then: the rest covered an
+ * earlier loss of its wallet, which may have been free again from then on.
  */
-function isCovering({ deed, parts, status }: Known): boolean {
+function isCovering(payment: Known): boolean {
+  const { deed, parts, status, capturedMinor } = payment
+  if (capturedMinor === 0n) return false
   const given = parts[0]!.history.flatMap((one) => (one.kind === 'given' ? [one] : []))
   const [first] = given
   if (!first) return !['refunded', 'expired', 'awaiting_payment', 'replaced'].includes(status)
-  const isDoubted = deed.doubts.some(({ fromMs }) => fromMs <= first.atMs)
-  return !isDoubted && sumOf(given.map(({ micro }) => micro)) < deed.answer!.ausdMicro
+  const open = deed.doubts.filter(
+    ({ fromMs, toMs }) => fromMs <= first.atMs && first.atMs < (toMs ?? Number.POSITIVE_INFINITY),
+  )
+  return sumOf(given.map(({ micro }) => micro)) + 1n < worthOf(payment, moneyIn(open, payment))
 }
 
 /** Checks the moments at which money in doubt could become free: once the services must know, at credits, at ends of holds. */
@@ -121,12 +125,17 @@ function isGone(
 }
 
 /** Returns the money in minor units of which the services must know by then that it is going back, at most all. */
-function inDoubtAt({ deed, capturedMinor }: Known, atMs: number, calms: readonly Calm[]): bigint {
-  const open = deed.doubts.filter(
+function inDoubtAt(payment: Known, atMs: number, calms: readonly Calm[]): bigint {
+  const open = payment.deed.doubts.filter(
     ({ fromMs, toMs }) => actedBy(fromMs, calms) <= atMs && atMs < (toMs ?? Number.POSITIVE_INFINITY),
   )
-  const isAll = open.some(({ minor }) => minor === null)
-  const minor = isAll ? capturedMinor : sumOf(open.map((one) => one.minor!))
+  return moneyIn(open, payment)
+}
+
+/** Returns the money of these doubts in minor units, at most all of the payment. */
+function moneyIn(doubts: readonly Doubt[], { capturedMinor }: Known): bigint {
+  if (doubts.some(({ minor }) => minor === null)) return capturedMinor
+  const minor = sumOf(doubts.map((one) => one.minor!))
   return minor < capturedMinor ? minor : capturedMinor
 }
 
