@@ -125,6 +125,8 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
       if (cashout.state === 'paying' && !world.isCalm && chance(choices, 30))
         order(CashoutGiveUp, { payoutId: cashout.id }, 'an operator gave a payout up')
     }
+    // A dispute of one of several charges waits until its charge is named, also once the faults are over.
+    nameCharges()
     world.after(oneOf(choices, lookMs), undefined, look)
     if (world.isCalm) return
     for (const payment of [...payments.values()]) decidePayment(payment)
@@ -132,7 +134,6 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
       if (state === 'open' && chance(choices, 100))
         order(RefundGiveUp, { paymentId, reference }, 'an operator gave a refund up')
     for (const wallet of [...wallets.values()]) if (chance(choices, 30)) decideWallet(wallet)
-    nameCharges()
     for (const one of provider.book.all('refunds')) if (isOrdered(one) && chance(choices, 20)) bounce(one)
   }
   look()
