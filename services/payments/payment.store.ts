@@ -4,6 +4,7 @@ import { fromNow, isOneOf, isOver } from '#platform/db/columns'
 import {
   compiledQuery,
   first,
+  firstAhead,
   keysOf,
   orFail,
   perKeys,
@@ -24,13 +25,8 @@ const { placeholder } = sql
  * Inserts a payment at the end of the transaction, leased to the caller until the provider has answered. Returns a function for
  * use after the commit, which returns the row, or undefined if the quote has one already.
  */
-export function insertPayment(tx: Tx, payment: NewPayment, leaseMs: number): () => PaymentRow | undefined {
-  let row: PaymentRow | undefined
-  sendAhead(tx, insertOf(keysOf(payment))({ ...payment, leaseMs }), ([raw]) => {
-    row = raw && readPayment(raw)
-  })
-  return () => row
-}
+export const insertPayment = (tx: Tx, payment: NewPayment, leaseMs: number): (() => PaymentRow | undefined) =>
+  firstAhead(tx, insertOf(keysOf(payment))({ ...payment, leaseMs }), readPayment)
 
 const insertOf = perKeys((keys) =>
   compiledQuery((db) =>
@@ -67,13 +63,8 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
 export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> => one(tx, locking({ id }))
 
 /** Locks them before the next statement. Returns a function that returns the row once that statement has its result. */
-export function lockPaymentAhead(tx: Tx, id: string): () => PaymentRow | undefined {
-  let row: PaymentRow | undefined
-  sendAhead(tx, locking({ id }), ([raw]) => {
-    row = raw && readPayment(raw)
-  })
-  return () => row
-}
+export const lockPaymentAhead = (tx: Tx, id: string): (() => PaymentRow | undefined) =>
+  firstAhead(tx, locking({ id }), readPayment)
 
 const locking = compiledQuery<{ id: string }>((db) =>
   db

@@ -9,7 +9,7 @@ import {
   quotedList,
   startOfDayInJakarta,
 } from '#platform/db/columns'
-import { orFail, rowReader, type SideWrite, withSideWrites } from '#platform/db/compiled-query'
+import { firstAhead, orFail, rowReader, type SideWrite, withSideWrites } from '#platform/db/compiled-query'
 import { leaseRows } from '#platform/db/lease-rows'
 import { lockNamed } from '#platform/db/lock'
 import { type Db, sendAhead, type Tx } from '#platform/db/open'
@@ -72,15 +72,13 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
     )
 
 /**
- * Stores a cash-out together with the next statement or the commit. Returns a list that has its row once the transaction has
- * ended; it stays empty if the quote or the authorization already has a row.
+ * Stores a cash-out together with the next statement or the commit. Returns a function for use after the commit, which returns
+ * the row, or undefined if the quote or the authorization has one already.
  */
-export function insertCashout(tx: Tx, cashout: NewCashout): readonly Cashout[] {
-  const made: Cashout[] = []
+export function insertCashout(tx: Tx, cashout: NewCashout): () => Cashout | undefined {
   // guard: a signed transfer pays one cash-out
   const statement = tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
-  sendAhead(tx, statement, (rows) => void made.push(...rows.map(readCashout)))
-  return made
+  return firstAhead(tx, statement, readCashout)
 }
 
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
@@ -213,8 +211,8 @@ export async function moveCashout(
 }
 
 /**
- * Does the same and stores an order, together with the next statement or the commit. Returns a list that has the moved row
- * once the transaction has ended.
+ * Does the same and stores an order, together with the next statement or the commit. Returns a function for use after the
+ * commit, which returns the moved row.
  */
 export function moveAhead(
   tx: Tx,
@@ -222,14 +220,12 @@ export function moveAhead(
   next: CashoutState,
   changes: StepChanges,
   order: ReturnType<typeof announceWith>,
-): readonly Cashout[] {
-  const moved: Cashout[] = []
+): () => Cashout | undefined {
   const statement = moving(tx, id, next, changes).returning().getSQL()
-  sendAhead(tx, withSideWrites(statement, [order?.statement]), (rows) => {
-    moved.push(...rows.map(readCashout))
-    if (moved.length > 0) order?.notify()
+  return firstAhead(tx, withSideWrites(statement, [order?.statement]), (moved) => {
+    order?.notify()
+    return readCashout(moved)
   })
-  return moved
 }
 
 /**
@@ -294,18 +290,16 @@ export async function listUnpaidTo(tx: Tx, marks: readonly string[]) {
 
 /**
  * Counts an attempt to pay, together with the next statement or the commit. The caller has locked the row and passes it as
- * `before`. Returns a list that has the row once the transaction has ended.
+ * `before`. Returns a function for use after the commit, which returns the row.
  */
-export function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): readonly Cashout[] {
+export function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): () => Cashout | undefined {
   const { id, attempts } = before
-  const counted: Cashout[] = []
   const statement = tx
     .update(cashouts)
     .set({ attempts: attempts + 1, attemptedAt: sql`now()`, payoutApi: apiOf(before, api) })
     .where(eq(cashouts.id, id))
     .returning()
-  sendAhead(tx, statement, (rows) => void counted.push(...rows.map(readCashout)))
-  return counted
+  return firstAhead(tx, statement, readCashout)
 }
 
 /**

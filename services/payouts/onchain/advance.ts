@@ -34,7 +34,7 @@ const takeOf = ({ id, authorization, createdAt }: Taking) => ({
 })
 
 /** Accepts a cash-out and orders its AUSD. Returns what `moveAhead` returns. */
-export function startTaking(tx: Tx, { recheckAfterMs }: Context, cashout: Cashout): readonly Cashout[] {
+export function startTaking(tx: Tx, { recheckAfterMs }: Context, cashout: Cashout): () => Cashout | undefined {
   const order = announceWith(tx, outbox, [
     announcement(TakeOrdered, messageIdFor(TakeOrdered, cashout.id), takeOf(cashout)),
   ])

@@ -107,8 +107,8 @@ export async function beginAttempt({ database, provider }: Context, id: string):
     if (before.providerPayoutId !== null) return undefined
     return { previousAt: before.attemptedAt, counted: countAttempt(tx, before, provider.apis[0]) }
   })
-  const cashout = begun?.counted[0]
-  if (!cashout) return undefined
+  const cashout = begun?.counted()
+  if (!begun || !cashout) return undefined
   const { previousAt } = begun
   const sincePreviousMs = previousAt ? cashout.attemptedAt!.getTime() - previousAt.getTime() : Number.POSITIVE_INFINITY
   return { cashout, sincePreviousMs }

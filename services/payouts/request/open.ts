@@ -167,7 +167,7 @@ async function storeWithin(
   const { quoteId, authorization, bank } = asked
   const marks = context.safe.marksOf(bank)
   const row = rowOf(context, asked, { ...terms, accountMark: marks[0]! })
-  const stored = await context.database.transaction(async (tx): Promise<readonly Cashout[] | Refusal> => {
+  const stored = await context.database.transaction(async (tx): Promise<(() => Cashout | undefined) | Refusal> => {
     const { wallet } = asked
     const ausdMicro = BigInt(authorization.value)
     // Each limit takes its lock when it is called, and reads after the locks of all: their order is that of this list.
@@ -180,11 +180,11 @@ async function storeWithin(
     ]
     const rivals = findRivals(tx, quoteId, authorization.from, authorization.nonce)
     const [known, ...refusals] = await Promise.all([rivals, ...limits])
-    if (known.length > 0) return []
+    if (known.length > 0) return () => undefined
     return refusals.find((refused) => refused !== undefined) ?? insertCashout(tx, row)
   })
   if ('refused' in stored) return stored
-  const [made] = stored
+  const made = stored()
   if (made) failpoint('payouts:row-stored')
   return ok(made ?? 'known')
 }
@@ -317,7 +317,7 @@ async function accept(context: Context, opened: Cashout): Promise<CreateAnswer> 
     return taken
   }
   failpoint('payouts:quote-taken')
-  const [accepted] = await database.transaction((tx) => startTaking(tx, context, opened))
+  const accepted = (await database.transaction((tx) => startTaking(tx, context, opened)))()
   if (!accepted) {
     // A concurrent request with the same body accepted the cash-out, or it expired.
     const row = await database.read((db) => findCashout(db, id))

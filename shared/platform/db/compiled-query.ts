@@ -6,12 +6,13 @@ import {
   Placeholder,
   type Query,
   SQL,
+  type SQLWrapper,
   StringChunk,
   sql,
   type Table,
 } from 'drizzle-orm'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import type { Db } from '#platform/db/open'
+import { type Db, sendAhead, type Tx } from '#platform/db/open'
 
 // drizzle-orm builds the SQL text at every use, which takes longer than the round trip for a row of forty columns.
 
@@ -110,4 +111,17 @@ export async function first<Row>(
 ): Promise<Row | undefined> {
   const [raw] = await db.execute(statement)
   return raw && read(raw)
+}
+
+/** Does the same with `sendAhead`. The returned function returns the row once a later statement or the commit has its result. */
+export function firstAhead<Row>(
+  tx: Tx,
+  statement: SQLWrapper,
+  read: (raw: Record<string, unknown>) => Row,
+): () => Row | undefined {
+  let row: Row | undefined
+  sendAhead(tx, statement, ([raw]) => {
+    row = raw && read(raw)
+  })
+  return () => row
 }

@@ -74,10 +74,11 @@ export const insertCashout: StandIn<Cashouts['insertCashout']> = (tx, cashout) =
   const rows = rowsOf(tx)
   const given = written(rows, cashout) as Cashout
   const rivals = rivalsOf(rows, given.quoteId, given.authorizer, given.authorizationNonce)
-  if (rivals.length > 0 || rows.cashouts.has(given.id)) return []
+  if (rivals.length > 0 || rows.cashouts.has(given.id)) return () => undefined
   const now = rows.now()
   const times = { createdAt: now, updatedAt: now, changedAt: now }
-  return [store(rows, { ...defaults(), ...times, ...given })]
+  const made = store(rows, { ...defaults(), ...times, ...given })
+  return () => made
 }
 
 export const lockWallet: StandIn<Cashouts['lockWallet']> = () => nothing
@@ -150,11 +151,11 @@ export const moveAhead: StandIn<Cashouts['moveAhead']> = (tx, id, next, changes,
   const moved = move(rows, id, next, changes)
   if (!moved) {
     rows.saw('a guarded update lost a race')
-    return []
+    return () => undefined
   }
   writeSide(rows, [order?.statement])
   order?.notify()
-  return [moved]
+  return () => moved
 }
 
 export const moveLocked: StandIn<Cashouts['moveLocked']> = (tx, id, next, changes, sideWrites) => {
@@ -174,7 +175,7 @@ export const countAttempt: StandIn<Cashouts['countAttempt']> = (tx, before, api)
   const { id, attempts, payoutApi } = before
   const change = { attempts: attempts + 1, attemptedAt: rows.now(), payoutApi: payoutApi ?? api }
   const counted = rows.cashouts.update(id, change)
-  return counted ? [counted] : []
+  return () => counted
 }
 
 export const leaseDue: StandIn<Cashouts['leaseDue']> = async (db, rowsMax, waitMs) => {
