@@ -1,14 +1,14 @@
 import { type SQLWrapper, sql } from 'drizzle-orm'
 import { index, integer, jsonb, text, unique } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, timestamps } from '#platform/db/columns'
+import { addressColumn, amountColumn, at, quotedList, timestamps } from '#platform/db/columns'
 import { schema } from '../schema.store'
-import type { OperationKind, OperationState, Task } from './operation'
+import { type OperationKind, type OperationState, openStates, type Task } from './operation'
 
 /**
  * Predicate for open operations. It spells the states out, because a parameter would keep Postgres from using the
  * index.
  */
-export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
+export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in (${quotedList(openStates)})`
 
 /** Operations, whose rows are never deleted so that repeats of a cause are recognised. */
 export const operations = schema.table(

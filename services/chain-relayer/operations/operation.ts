@@ -30,6 +30,8 @@ export type PayloadOf<K extends OperationKind> = Payloads[K]
 
 export const operationStates = ['waiting', 'assigned', 'settled', 'failed'] as const
 export type OperationState = (typeof operationStates)[number]
+/** States of an operation that has not ended. */
+export const openStates: readonly OperationState[] = ['waiting', 'assigned']
 
 /** States of an operation. An `assigned` one is carried by exactly one transaction. */
 export const lifecycle: Lifecycle<OperationState> = {

@@ -10,7 +10,7 @@ import type { PlaceOnChain } from '../chain/authorization'
 import type { Context } from '../context'
 import { bookOperation } from '../ledger/book'
 import { outbox } from '../schema.store'
-import { mayHappenLate, type OperationState, type Order, orderOf, type Task } from './operation'
+import { mayHappenLate, type OperationState, type Order, openStates, orderOf, type Task } from './operation'
 import { countRepeat, findOperation, insertOperation, moveOperation, moveOperationsAhead } from './operation.store'
 import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
@@ -96,7 +96,7 @@ export async function settleAll(
 ): Promise<void> {
   if (operations.length === 0) return
   const ids = operations.map(({ id }) => id)
-  moveOperationsAhead(tx, ids, 'settled', { ...place, reason: null }, ['waiting', 'assigned'])
+  moveOperationsAhead(tx, ids, 'settled', { ...place, reason: null }, openStates)
   await tellSettled(tx, operations, place, repaidBy)
 }
 
@@ -130,7 +130,7 @@ export async function fail(
   tx: Tx,
   operation: Ended & Pick<Operation, 'authorizationNonce' | 'tries'>,
   reason: string,
-  from: readonly OperationState[] = ['waiting', 'assigned'],
+  from: readonly OperationState[] = openStates,
 ): Promise<boolean> {
   const watchAt = mayHappenLate(operation, reason) ? fromNow(0) : null
   if (!(await moveOperation(tx, operation.id, 'failed', { reason, watchAt }, from))) return false

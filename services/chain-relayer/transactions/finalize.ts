@@ -26,7 +26,7 @@ import {
 } from '../lanes/lane.store'
 import { bookTransaction } from '../ledger/book'
 import type { Concluded } from '../ledger/position'
-import { isHopeless, isUpToWallet } from '../operations/operation'
+import { isHopeless, isUpToWallet, openStates } from '../operations/operation'
 import { findOperations, moveOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { fail, settleAll } from '../operations/order'
@@ -299,7 +299,7 @@ type Closing = {
   readonly isProven?: (tx: Tx) => Promise<boolean>
 }
 
-const isOpen = ({ state }: Operation): boolean => state === 'waiting' || state === 'assigned'
+const isOpen = ({ state }: Operation): boolean => openStates.includes(state)
 
 /**
  * Closes a transaction whose nonce is used at finality, so that no other attempt can be mined. Returns false if it is not
