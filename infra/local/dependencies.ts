@@ -10,12 +10,14 @@ import {
   planChain,
   planKeptChain,
 } from '#infra/local/chain'
+import type { Command } from '#infra/local/child'
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyFolder } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
 import { natsAnswers, natsSignsIn, planNats } from '#infra/local/nats'
 import { assertServerServes, type Cluster, claimDatabase, planPostgres, postgresAnswers } from '#infra/local/postgres'
 import type { Processes } from '#infra/local/processes'
+import { onSlowDisk } from '#infra/local/slow-disk'
 import { StartFault } from '#infra/local/start/faults'
 import { type Kept, readKept } from '#infra/local/start/kept'
 import { assertOwnChain, untilOwnAnswers } from '#infra/local/start/own'
@@ -42,6 +44,7 @@ export type DependencyOptions = {
   dir: string
   choosePort: ChoosePort<'nats' | 'monitor' | 'postgres' | 'chain'>
   durable: boolean
+  syncMs?: number | undefined
   secrets: Secrets
   terms: LocalChainTerms
   wallets: readonly DevAccount[]
@@ -74,6 +77,9 @@ export async function bootDependencies(processes: Processes, options: Dependency
   }
 }
 
+const onDisk = (command: Command, { syncMs = 0 }: DependencyOptions): Command =>
+  syncMs > 0 ? onSlowDisk(command, syncMs) : command
+
 async function bootDatabase(processes: Processes, options: DependencyOptions) {
   const { DATABASE_URL } = options.own
   const { adminUrl, home: postgresHome } = DATABASE_URL
@@ -105,7 +111,7 @@ async function startPostgres(processes: Processes, options: DependencyOptions) {
     if (!isLeft) rmSync(plan.home, { recursive: true, force: true })
   }
   try {
-    processes.add(plan.command)
+    processes.add(onDisk(plan.command, options))
   } catch (error) {
     discard() // The stack was stopped while the cluster was created.
     throw error
@@ -139,7 +145,8 @@ async function startNats(processes: Processes, options: DependencyOptions) {
   if (!options.kept) emptyFolder(join(options.dir, 'nats'))
   const port = await options.choosePort('nats')
   const monitorPort = await options.choosePort('monitor')
-  processes.add(planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats }))
+  const plan = planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats })
+  processes.add(onDisk(plan, options))
   const natsMonitor = `http://127.0.0.1:${monitorPort}`
   await processes.until('nats-server to be ready', () => natsAnswers(natsMonitor))
   return { natsUrl: `nats://127.0.0.1:${port}`, natsMonitor }

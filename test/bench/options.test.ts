@@ -17,6 +17,7 @@ describe('bench options', () => {
     [['--events', '0'], '--events'],
     [['--events', '1e5'], '--events'],
     [['--rate', '-1'], '--rate'],
+    [['--fsync-ms', '0.5'], '--fsync-ms'],
     [['--fast'], '--fast'],
   ])('%j is refused', (args, reason) => {
     expect(() => readOptions(args)).toThrow(reason)

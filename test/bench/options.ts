@@ -34,6 +34,8 @@ export type Options = {
   readonly payments: number
   readonly sends: number
   readonly minutes: number
+  /** Time in ms by which each sync to the disk takes longer, for the benches of a whole stack. */
+  readonly syncMs: number
   /** Number of old payments that `million` inserts. */
   readonly old: number
   readonly jsonPath: string | undefined
@@ -51,6 +53,7 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --payments N      sustained: top-ups at each of its rates (default: 3000)
   --sends N         sends, x402: number of sends by each relayer (default: 4000)
   --minutes N       memory: minutes of load (default: 2)
+  --fsync-ms N      benches of a whole stack: each sync to the disk takes N ms longer, by strace(1) (default: 0)
   --old N           million: number of old payments (default: 1000000)
   --json FILE       writes all figures to FILE as JSON
   --write           replaces the table in test/bench/README.md
@@ -71,6 +74,7 @@ export function readOptions(args: readonly string[]): Options {
       payments: text('3000'),
       sends: text('4000'),
       minutes: text('2'),
+      'fsync-ms': text('0'),
       old: text('1000000'),
       json: { type: 'string' },
       note: { type: 'string' },
@@ -92,6 +96,7 @@ export function readOptions(args: readonly string[]): Options {
     payments: count('payments', values.payments),
     sends: count('sends', values.sends),
     minutes: count('minutes', values.minutes),
+    syncMs: values['fsync-ms'] === '0' ? 0 : count('fsync-ms', values['fsync-ms']),
     old: count('old', values.old),
     jsonPath: values.json,
     write: values.write,

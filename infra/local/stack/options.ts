@@ -23,6 +23,8 @@ export type StackOptions = {
   ports: 'wanted' | 'free'
   /** True if the data survives a power cut. Suites do not need that. */
   durable: boolean
+  /** Time in ms by which each sync of Postgres and nats-server to the disk takes longer. It needs strace(1). */
+  syncMs?: number | undefined
   /** Cluster from which Postgres is copied. Without it, Postgres is empty. */
   cluster?: Cluster
   /** Settings of a process that replace those of `environments`. */

@@ -41,6 +41,7 @@ export async function benchStack(options: Options, say: (line: string) => void):
     dir: dir.path,
     ports: 'free',
     durable: true,
+    syncMs: options.syncMs,
     env: liftedLimits,
   })
   const figures: Figure[] = []
