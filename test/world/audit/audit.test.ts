@@ -746,6 +746,19 @@ describe('the audit accepts', () => {
         w.owed = -3n
       },
     ],
+    [
+      'a payment of a wrong amount that went back twice, at the rate of its promise',
+      (w) => {
+        Object.assign(payment(w), { answer: { id: 'pay_1', ausdMicro: 3_000_000n, fiatMinor: 50_000n } })
+        Object.assign(w, { captured: 49_999, owed: 2_999_940n, treasuryMicro: 102n })
+        w.back.push({ status: 'SUCCEEDED', amount: 49_999 }, { status: 'SUCCEEDED', amount: 49_999 })
+        entry(w, 'pay_1').status = 'review'
+        w.refs.clear()
+        w.said.clear()
+        w.transfers.splice(1, 1)
+        freeze(w, paidAtMs + 1_000)
+      },
+    ],
     ['a dispute that was dropped before the services had to know', (w) => doubtful(w, { toMs: knownAtMs - 1 })],
     [
       'a wallet that was free again once a later payment had covered its loss',

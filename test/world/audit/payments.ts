@@ -139,8 +139,8 @@ function judgeTakenBack(words: string, judged: Shown, ledger: Ledger) {
   if (isAbroad) ledger.wait(id, `${words} was disputed in another currency`)
   // The provider may pay back the same money twice, by a refund and by a dispute.
   const beyondMinor = backMinor - capturedMinor
-  const promisedMicro = deed?.answer?.ausdMicro ?? 0n
-  const beyondMicro = (promisedMicro * beyondMinor + capturedMinor - 1n) / capturedMinor
+  const { ausdMicro, fiatMinor } = deed?.answer ?? { ausdMicro: 0n, fiatMinor: 1n }
+  const beyondMicro = (ausdMicro * beyondMinor + fiatMinor - 1n) / fiatMinor
   noteLoss(losses, state, { id, words, micro: netMicro + beyondMicro })
   noteUndone(judged)
 }
