@@ -6,7 +6,7 @@ import type { Proof } from './mutants'
 
 /** Deadline of a test in ms, because a missing guard may show as one. */
 const testMs = 40_000
-const maxMs = { test: 180_000, race: 300_000, engine: 900_000 }
+const maxMs = { test: 180_000, race: 600_000, engine: 900_000 }
 /** Most orders of a race, enough to include one that goes wrong, which ends it. */
 const sample = 400
 
