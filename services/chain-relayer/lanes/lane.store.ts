@@ -1,7 +1,17 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, not, or, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, type PgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { addressColumn, amountColumn, at, fromNow, isOneOf, isOver, textList, timestamps } from '#platform/db/columns'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  fromNow,
+  isOneOf,
+  isOver,
+  storableText,
+  textList,
+  timestamps,
+} from '#platform/db/columns'
 import { compiledQuery, keysOf, orFail, perKeys, placeholders, type SideWrite } from '#platform/db/compiled-query'
 import { type Database, type Db, sendAhead, type Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
@@ -305,7 +315,7 @@ export const recordBroadcasts = (db: Db, sent: readonly Sent[]) => db.execute(re
 const recording = (sent: readonly Sent[]): SQL => {
   const counts = sent.map(({ count }) => String(count))
   const times = sent.map(({ at: sentAt }) => new Date(sentAt).toISOString())
-  const errors = sent.map(({ error }) => error?.slice(0, 300) ?? null)
+  const errors = sent.map(({ error }) => (error === null ? null : storableText(error).slice(0, 300)))
   return sql`
     update ${attempts} set broadcasts = said.count::int, broadcast_at = said.at::timestamptz, last_error = said.error
     from unnest(${textList(sent.map(({ hash }) => hash))}, ${textList(counts)}, ${textList(times)},
