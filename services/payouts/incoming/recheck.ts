@@ -14,9 +14,10 @@ const workingMax = 16
 /** Starts the rounds of rechecks, which may overlap. New cash-outs are due at once, others at growing intervals. */
 export function startRechecking(context: Context, settings: { recheckEveryMs: number }): Loop {
   const working = new Set<Promise<void>>()
-  const round = async (): Promise<void> => {
+  /** Returns true if more may be due than there was room for. */
+  const round = async (): Promise<boolean> => {
     const free = workingMax - working.size
-    if (free === 0) return
+    if (free === 0) return false
     const due = await context.database.run((db) => leaseDue(db, free, context.recheckAfterMs))
     for (const cashout of due) {
       const work = underItsRequest(context, cashout).finally(() => {
@@ -25,12 +26,17 @@ export function startRechecking(context: Context, settings: { recheckEveryMs: nu
       })
       working.add(work)
     }
+    return due.length === free
   }
   const loop = startLoop({
     name: 'recheck',
     everyMs: settings.recheckEveryMs,
     log: context.log,
-    work: round,
+    // Checks may end during a round, which then leaves room that no later end of a check would report.
+    work: async (signal) => {
+      let more = true
+      while (more && !signal.aborted) more = await round()
+    },
   })
   return {
     poke: loop.poke,
