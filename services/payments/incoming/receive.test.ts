@@ -1,6 +1,11 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { Tx } from '#platform/db/open'
 import { booksOf } from '../ledger/test-support'
+import { lockPayment } from '../payment.store'
+import type { Charge } from '../provider'
 import { newWallet, openFixture, waitUntil, wallet } from '../test-support'
+import { receiveCheckout } from './receive'
 
 const fixture = await openFixture()
 const { booked } = booksOf(fixture)
@@ -321,5 +326,30 @@ describe('money after the end of its checkout', () => {
     await fixture.recheck()
     fixture.present.set('USD/IDR', '16250')
     expect(await fixture.row(id)).toMatchObject({ state: 'paid', reason: null, ...worth })
+  })
+})
+
+describe('two transactions receive at once without a deadlock', () => {
+  test.each(['a checkout', 'the charge of a checkout'])('%s of unknown status', async (what) => {
+    const id = await open()
+    const { account, checkoutId } = (await fixture.row(id))!
+    const { context, database } = fixture
+    const isCheckout = what === 'a checkout'
+    const rest = { reference: id, checkoutUrl: null, expiresAt: null, paymentRequestId: null, paymentId: null }
+    const checkout = { ...rest, checkoutId: checkoutId!, status: isCheckout ? 'unknown' : 'open' } as const
+    const charge = { account, paymentId: `py-${id}`, currency: 'IDR', paidMinor: 50_000n } as Charge
+    const fetched = { status: 'unknown', charge, presentMinorPerUsd: null } as const
+    const receive = (tx: Tx) => receiveCheckout(tx, context, account, { checkout, ...(!isCheckout && { fetched }) })
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    const isWaited = async () => (await database.read((db) => db.execute(waiting))).length > 0
+    const { other } = await database.transaction(async (tx) => {
+      // As a refund of the charge does.
+      await lockPayment(tx, id)
+      const other = database.transaction(receive).catch((error) => error)
+      await waitUntil('the other to wait', isWaited)
+      await receive(tx)
+      return { other }
+    })
+    expect(await other).toBe(false)
   })
 })

@@ -147,11 +147,15 @@ export async function receiveCheckout(
   { checkout, fetched }: FetchedCheckout,
 ): Promise<boolean> {
   if (!checkout) return false
-  if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
+  const hasSucceeded = fetched?.status === 'succeeded'
+  if (hasSucceeded && (await receiveCharge(tx, context, fetched, checkout))) return true
+  const found = await findByCheckout(tx, account, checkout.checkoutId)
+  // The lock comes before an anomaly, as in a refund of the charge: the two would otherwise wait for each other.
+  if (found) lockPaymentAhead(tx, found.id)
+  if (fetched && !hasSucceeded) await receiveCharge(tx, context, fetched, checkout)
   // The charge is already received, or not paid yet, but the checkout's own status may still be news.
   if (checkout.status === 'unknown')
     await raiseAlert(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
-  const found = await findByCheckout(tx, account, checkout.checkoutId)
   const payment = found && (await lockPayment(tx, found.id))
   if (!payment) return false
   const { paymentRequestId } = checkout
