@@ -69,11 +69,14 @@ export async function holdLanes(context: Context, read?: KnownLanes): Promise<He
 
 /**
  * Leases lanes whose keys were replaced while they had open transactions. What was signed is still sent and ended, because
- * the chain may execute it at any time.
+ * the chain may execute it at any time. Then the lane is released, because another instance may still have its key.
  */
 async function leaseRetired({ database, keys, holder }: Context, known: ByAddress): Promise<LeasedLane[]> {
   const own = new Set(keys.map(addressOf))
-  const retired = [...known.values()].filter(({ address, isBusy }) => isBusy && !own.has(address))
+  const others = [...known.values()].filter(({ address }) => !own.has(address))
+  const ended = others.filter((lane) => lane.holder === holder && !lane.isBusy).map(({ address }) => address)
+  if (ended.length > 0) await releaseLanes(database, holder, ended)
+  const retired = others.filter(({ isBusy }) => isBusy)
   const held = retired.filter((lane) => lane.holder === holder && lane.isFresh)
   const free = retired.filter((lane) => lane.holder !== holder && lane.isFree).map(({ address }) => address)
   const taken = free.length === 0 ? [] : await leaseLanes(database, free, holder)

@@ -111,6 +111,19 @@ describe('a lane whose key was replaced', () => {
     expect((await fixture.operationOf(later)).lane).not.toBe(old.address.toLowerCase())
   })
 
+  test('is left to an instance that has its key, once what it had sent has ended', async () => {
+    const task = credit()
+    const { old, next } = await replaced(task)
+    fixture.endpoint.intercept = undefined
+    await rounds(next, async () => (await stateOf(task)) === 'settled', 'the end of the credit')
+    const rival = { ...next, ...newProcess(next.log, next.clock), keys: [old] }
+    const isLeft = async () => {
+      await relayOnce(next)
+      return (await holdLanes(rival)).length === 1
+    }
+    await until(isLeft, 'the lease of the lane', 20_000)
+  })
+
   test('is reported while its transaction cannot be mined or replaced, until its nonce is used', async () => {
     const task = credit()
     const { old, next } = await replaced(task)
