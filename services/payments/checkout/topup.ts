@@ -23,8 +23,10 @@ type TopupRequest = CheckoutRequest & { readonly method: Method }
 type Asked = { readonly amountMinor: bigint; readonly termsMissing: boolean }
 
 async function openTopup(context: Context, request: TopupRequest, asked: Asked): Promise<Answer<PaymentResult>> {
+  const first = await answerRetry(context, request)
+  if (first) return first
   const stored = await storeTopup(context, request, asked)
-  // A retry is refused because of its first request, which has used the quote, and perhaps a limit.
+  // A concurrent retry may have succeeded and caused this refusal.
   if ('refused' in stored) return (await answerRetry(context, request)) ?? stored
   failpoint('payments:row-stored')
   return finish(context, stored.ok)
