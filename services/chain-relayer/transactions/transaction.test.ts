@@ -60,7 +60,7 @@ describe('a fee bump', () => {
   })
 
   const fee = bigInt({ min: 0n, max: 10n ** 15n })
-  test('is always strictly more, a bid a node accepts, and stops growing at its cap', () => {
+  test('is always strictly more, a bid a node accepts, and stops growing at its cap', () =>
     assert(
       property(fee, fee, fee, (left, right, baseFeeWei) => {
         const last = left > right ? { maxFeeWei: left, priorityWei: right } : { maxFeeWei: right, priorityWei: left }
@@ -71,8 +71,7 @@ describe('a fee bump', () => {
         expect(next.priorityWei <= next.maxFeeWei).toBe(true)
         expect(next.maxFeeWei <= cap || next.maxFeeWei === last.maxFeeWei + 1n).toBe(true)
       }),
-    )
-  })
+    ))
 })
 
 describe('a gas limit', () => {

@@ -39,13 +39,12 @@ test.each([
   expect(languageFrom(header)).toBe(language as never)
 })
 
-test('any header is answered in a language that exists', () => {
+test('any header is answered in a language that exists', () =>
   assert(
     property(string({ unit: 'binary', maxLength: 60 }), (header) => {
       expect(languages).toContain(languageFrom(header))
     }),
-  )
-})
+  ))
 
 test('a response with a text names its language, and what it depends on, once', () => {
   const request = new Request('http://a', { headers: { 'accept-language': 'ms' } })
