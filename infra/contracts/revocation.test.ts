@@ -321,7 +321,6 @@ describe('the default of restored debt', () => {
     },
   )
 
-  // guard: a new cycle begins without a time of restoration
   test('a restoration delays no default of a later cycle', async () => {
     await settle()
     await act('pause')

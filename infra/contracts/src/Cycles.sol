@@ -144,7 +144,7 @@ abstract contract Cycles is Holds {
         // guard: a new cycle begins without debt-time
         // guard: a new cycle begins without a time of payment
         (line.paidAt, line.debtSeconds) = (0, 0);
-        // guard: a new cycle begins without a time of restoration
+        // Its grace is no shorter than that of restored debt: an old time would delay nothing.
         line.restoredAt = 0;
         emit CycleOpened(account, _openNumber(line), openedAt, _dueAt(line), _next(account));
     }
