@@ -213,7 +213,7 @@ export const awaited: readonly Awaited[] = [
     what: 'automatic repayment that was ordered',
     tables: ['gateway.auto_repayments'],
     binds: 'nothing: the contract takes AUSD or collateral when it is called',
-    ends: 'when the relayer reports that it was repaid or why not; the next day has a try of its own',
+    ends: 'when the relayer reports that it was repaid or why not, and is ordered again until then; later tries do not wait for it',
     prolonged: 'nobody',
     alarms: ['oldest operation pending too long'],
   },

@@ -35,7 +35,7 @@ const rows: Readonly<Record<string, string>> = {
   'gateway.identities (wallet, state, provider, decided_at, flag_settled_at)': `'0x' || lpad(to_hex(n), 40, '0'), 'verified', 'sumsub', ${old}, ${old}`,
   'gateway.identity_links (wallet, provider, provider_ref)': `'0x' || lpad(to_hex(n), 40, '0'), 'persona', 'inq_' || n`,
   'gateway.reminders (wallet, cycle, kind)': `'0x' || lpad(to_hex(n), 40, '0'), 1, 'due'`,
-  'gateway.auto_repayments (wallet, cycle, attempt)': `'0x' || lpad(to_hex(n), 40, '0'), 1, 0`,
+  'gateway.auto_repayments (wallet, cycle, attempt, outcome)': `'0x' || lpad(to_hex(n), 40, '0'), 1, 0, 'repaid'`,
   'gateway.identity_rechecks (wallet, provider, next_check_at)': `'0x' || lpad(to_hex(n), 40, '0'), 'sumsub', now() + n % 86400 * interval '1 second'`,
   'chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, authorization_nonce, leaves_micro, state, lane, nonce, tx_hash, block_number, created_at, updated_at)': `'old' || n, (array['credit', 'take', 'send', 'verify'])[n % 4 + 1], 'old' || n, ${wallet}, ${operation}, 'h', case when n % 4 in (1, 2) then 'old' || n end, 1, 'settled', '0xold', n, '0x' || lpad(to_hex(n), 64, '0'), 0, ${old}, ${old}`,
   'chain_relayer.transaction (lane, nonce, purpose, operation_ids, "to", data, value_wei, outcome, tx_hash, block_number, block_hash)': `'0xold', n, 'op', '["old"]', '0x', '0x', 0, 'ok', '0xold' || n, 0, '0x'`,

@@ -1,7 +1,7 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
+import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { addressColumn, amountColumn, at } from '#platform/db/columns'
+import { addressColumn, amountColumn, at, fromNow } from '#platform/db/columns'
 import { insertNew } from '#platform/db/insert-new'
 import type { Db, Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
@@ -28,7 +28,10 @@ export const autoRepayments = schema.table(
     txHash: text('tx_hash').$type<`0x${string}`>(),
     endedAt: at('ended_at'),
   },
-  (table) => [primaryKey({ columns: [table.wallet, table.cycle, table.attempt] })],
+  (table) => [
+    primaryKey({ columns: [table.wallet, table.cycle, table.attempt] }),
+    index('auto_repayments_unanswered').on(table.orderedAt).where(isNull(table.outcome)),
+  ],
 )
 
 export type Try = Pick<typeof autoRepayments.$inferSelect, 'wallet' | 'cycle' | 'attempt'>
@@ -50,6 +53,20 @@ export async function isTried(db: Db, { wallet, cycle, attempt }: Try): Promise<
 
 /** Records the order of a try. Returns false if any instance ordered it before. */
 export const insertTry = (tx: Tx, one: Try & Sum): Promise<boolean> => insertNew(tx, autoRepayments, one)
+
+export type Unanswered = Try & { readonly ageMs: number }
+
+/** Returns tries that were ordered this long ago and have no outcome, oldest first. */
+export const findUnanswered = (db: Db, afterMs: number, rowsMax: number): Promise<Unanswered[]> => {
+  const { wallet, cycle, attempt, orderedAt, outcome } = autoRepayments
+  const ageMs = sql<number>`(extract(epoch from now() - ${orderedAt}) * 1000)::float8`
+  return db
+    .select({ wallet, cycle, attempt, ageMs })
+    .from(autoRepayments)
+    .where(and(isNull(outcome), lte(orderedAt, fromNow(-afterMs))))
+    .orderBy(asc(orderedAt))
+    .limit(rowsMax)
+}
 
 /** Records the end of a try, also of one that a restored database does not have. Returns false if it had ended before. */
 export async function endTry(tx: Tx, one: Try, ending: Ending, endedAt: Date): Promise<boolean> {

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { handle } from '#platform/bus/handling'
 import { openLog } from '#platform/log'
 import { CreditAutorepay } from '#shared/messages/credit'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
+import type { Config } from '../config'
 import { deadLetters, gatewayMessaging, outbox } from '../schema.store'
 import { type Dependencies, startBackbone } from '../test-support/dependencies'
-import { autoRepayReactions, decideAutoRepay, orderTry, permissionOf } from './auto-repay'
+import { autoRepayReactions, decideAutoRepay, orderTry, permissionOf, repeatUnanswered } from './auto-repay'
 import { autoRepayments } from './auto-repay.store'
 
 const day = 86_400
@@ -163,6 +164,27 @@ describe('a try to repay a debt automatically', () => {
     await hear(failed, `${wallet}:1:0`, { reason: 'nothing_due' })
     expect(await announcedTo(wallet)).toEqual([])
     expect(await triesOf(wallet)).toMatchObject([{ outcome: 'needless', reason: null }])
+  })
+
+  test('is ordered again while it has no outcome, after intervals that double, by any number of instances once', async () => {
+    const wallet = walletOf()
+    const one = { wallet, cycle: 3, attempt: 0 }
+    await backbone.database.transaction((tx) => orderTry(tx, one, sum))
+    const config = { recheckAfterMs: 30_000 } as Config
+    const round = () => repeatUnanswered({ database: backbone.database, config, poke: () => {} })
+    const ordered = []
+    for (const seconds of [29, 31, 59, 61, 119, 121]) {
+      const orderedAt = sql`now() - make_interval(secs => ${seconds})`
+      await backbone.database.run((db) =>
+        db.update(autoRepayments).set({ orderedAt }).where(eq(autoRepayments.wallet, wallet)),
+      )
+      await Promise.all([round(), round()])
+      ordered.push((await announcedTo(wallet, 'relay.autorepay')).length)
+    }
+    expect(ordered).toEqual([1, 2, 2, 3, 3, 4])
+    await hear(failed, `${wallet}:3:0`, { reason: 'nothing_due' })
+    await round()
+    expect(await announcedTo(wallet, 'relay.autorepay')).toEqual([one, one, one, one])
   })
 
   test('with a cause that nobody ordered goes to the dead letters', async () => {

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { type Reaction, reactTo } from '#platform/bus/reaction'
 import { Malformed } from '#platform/bus/verdict'
 import type { Tx } from '#platform/db/open'
-import { announce } from '#platform/db/outbox.store'
+import { announce, announceAll, announcement } from '#platform/db/outbox.store'
 import { failpoint } from '#platform/failpoint'
 import { messageIdFor } from '#shared/ids'
 import type { ChainAccount } from '#shared/messages/chain'
@@ -15,7 +15,7 @@ import {
 import { AutorepayOrdered, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { causeOf, type Ending, endTry, insertTry, type Sum, type Try } from './auto-repay.store'
+import { causeOf, type Ending, endTry, findUnanswered, insertTry, type Sum, type Try } from './auto-repay.store'
 
 // The borrower allows it on the chain, whose contract decides when and how much. A try is an order to call it.
 
@@ -98,6 +98,27 @@ export async function orderTry(tx: Tx, one: Try, sum: Sum): Promise<boolean> {
   announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
   failpoint('gateway:repayment-ordered')
   return true
+}
+
+const repeatedMax = 500
+
+/**
+ * Repeats the orders of tries without an outcome, because a stream may have lost the order or its outcome. The intervals
+ * double. The age of a try numbers its repetition, so that instances repeat it once.
+ */
+export async function repeatUnanswered({
+  database,
+  config: { recheckAfterMs },
+  poke,
+}: Pick<Context, 'database' | 'config' | 'poke'>): Promise<void> {
+  const unanswered = await database.read((db) => findUnanswered(db, recheckAfterMs, repeatedMax))
+  if (unanswered.length === 0) return
+  const repeated = unanswered.map(({ ageMs, ...one }) => {
+    const repeat = 1 + Math.max(0, Math.floor(Math.log2(ageMs / recheckAfterMs)))
+    return announcement(AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one), repeat), one)
+  })
+  await database.transaction(async (tx) => announceAll(tx, outbox, repeated))
+  poke()
 }
 
 function tryOf(cause: string): Try {

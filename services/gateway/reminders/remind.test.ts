@@ -250,7 +250,12 @@ describe('the reminders of a debt', () => {
     }
     const time = { aheadMs: 0 }
     const log = openLog('suite', 'error', { write })
-    const own = { ...contextOf(), log, clock: () => Date.now() + time.aheadMs, config: { remindersEveryMs: 10 } }
+    const own = {
+      ...contextOf(),
+      log,
+      clock: () => Date.now() + time.aheadMs,
+      config: { remindersEveryMs: 10, recheckAfterMs: 60_000 },
+    }
     Object.assign(chain, { now: dueAt, lags: true })
     await using _loop = startReminding(own as unknown as Context)
     expect(raised).toEqual([])

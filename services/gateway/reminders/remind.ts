@@ -11,7 +11,15 @@ import { PaymentsActivity } from '#shared/messages/payments'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { decideAutoRepay, isCovered, lastInTime, neededMicro, orderTry, permissionOf } from './auto-repay'
+import {
+  decideAutoRepay,
+  isCovered,
+  lastInTime,
+  neededMicro,
+  orderTry,
+  permissionOf,
+  repeatUnanswered,
+} from './auto-repay'
 import { isTried, type Sum, type Try } from './auto-repay.store'
 import { aheadSeconds, behindSeconds, decideReminder, restoredSeconds, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
@@ -55,6 +63,7 @@ export function startReminding(context: Context): Loop {
       if (await remindOnce(context, memory, signal)) endedAt = clock()
       else if (clock() - endedAt > silentMaxMs)
         log.alarm({ lastAt: new Date(endedAt) }, 'reminders of due debts not sent')
+      await repeatUnanswered(context)
     },
   })
 }

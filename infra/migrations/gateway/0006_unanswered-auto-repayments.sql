@@ -1,0 +1,1 @@
+CREATE INDEX "auto_repayments_unanswered" ON "gateway"."auto_repayments" USING btree ("ordered_at") WHERE "gateway"."auto_repayments"."outcome" is null;
