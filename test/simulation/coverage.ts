@@ -2,8 +2,11 @@ import type { Lifecycle } from '#platform/lifecycle'
 import { lifecycle as operationLifecycle } from '../../services/chain-relayer/operations/operation'
 import { settlementLifecycle, topupLifecycle } from '../../services/payments/payment'
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
+import { revertsToSee } from './chain/line'
+import { triesToSee } from './rows/reminders'
 import { fatesToSee } from './world/befall'
 import { faultSights } from './world/faults'
+import { meddlingsToSee } from './world/meddlings'
 import { plansToSee } from './world/people'
 
 // These events must occur in a run, which otherwise could pass without testing anything.
@@ -42,6 +45,8 @@ export const rare: Readonly<Record<string, string>> = {
   'a nonce was filled with a noop': 'an authorization lapses after its send was signed',
   'a verdict waited for another of its wallet': 'two verdicts of one wallet at once',
   'a credit waited for a freeze of its wallet': 'a refund becomes known while another credit of the wallet waits',
+  'an automatic repayment was not sent because of a payment':
+    'a payment of its debt is ordered between its examination and its signature',
   'two instances worked on one message at once': 'a handler that takes longer than the acknowledgement may',
 }
 
@@ -76,6 +81,11 @@ export const moments = [
   'one operation of several reverted',
   'a transaction reverted without a reason',
   'a transaction reverted because the state had changed',
+  'a user paid a debt that is repaid automatically',
+  'an automatic repayment was ordered again',
+  'an automatic repayment waited for a payment of its debt',
+  'a block with an automatic repayment was replaced',
+  'a process was killed while an automatic repayment was stored and not sent',
   'a block with our transactions was replaced',
   'a node lost an accepted transaction',
   'a transfer was submitted by a third party',
@@ -117,8 +127,15 @@ export const steps: readonly string[] = [
   ...edges('operation', operationLifecycle),
 ]
 
-export const wanted: readonly string[] = [...moments, ...plansToSee, ...fatesToSee, ...faultSights, ...steps].filter(
-  (sight) => !(sight in rare),
-)
+export const wanted: readonly string[] = [
+  ...moments,
+  ...plansToSee,
+  ...fatesToSee,
+  ...meddlingsToSee,
+  ...triesToSee,
+  ...revertsToSee,
+  ...faultSights,
+  ...steps,
+].filter((sight) => !(sight in rare))
 
 export const missingAmong = (seen: ReadonlyMap<string, number>): string[] => wanted.filter((sight) => !seen.has(sight))

@@ -1,12 +1,18 @@
+import type { Hex } from 'viem'
 import * as relayer from '../../services/chain-relayer/schema.store'
+import { causeOf } from '../../services/gateway/reminders/auto-repay.store'
+import * as gateway from '../../services/gateway/schema.store'
 import { confirmMs, isOpen } from '../../services/payments/losses/report'
 import * as payments from '../../services/payments/schema.store'
 import * as payouts from '../../services/payouts/schema.store'
 import { Chain } from './chain/chain'
+import { dueAtOf, type Line, takenInCycle } from './chain/line'
 import { bookIn } from './rows/refunds'
+import { triesIn } from './rows/reminders'
 import { audit, type Finding } from './world/audit'
 import { Broker } from './world/broker'
 import { type Choices, oneOf } from './world/choices'
+import { startGateway } from './world/gateway'
 import { enter } from './world/loops'
 import { startOperators } from './world/operator'
 import { People } from './world/people'
@@ -34,8 +40,14 @@ const quietLooks = 5
 
 const resting = ['credited', 'revoked', 'refunded', 'accepted', 'review', 'expired', 'replaced']
 
-function underWay({ world, broker }: Surroundings, people: People): string | undefined {
+/** Time in ms after a due date in which the gateway orders the last try before it. */
+const lastTryMs = 12_000
+
+function underWay({ world, broker, chain }: Surroundings, people: People): string | undefined {
   const { rows } = world
+  const { contract, latest } = chain
+  const isDueSoon = (line: Line) =>
+    line.openedAt > 0n && takenInCycle(line) < line.max && world.now < Number(dueAtOf(line)) * 1_000 + lastTryMs
   if (people.pending > 0) return 'people'
   if (broker.waiting > 0) return `${broker.waiting} messages`
   const payment = rows.payments.find(
@@ -56,10 +68,21 @@ function underWay({ world, broker }: Surroundings, people: People): string | und
   if (look) return `a look at ${look.id}`
   const wallet = rows.wallets.find(({ retryAt }) => retryAt !== null)
   if (wallet) return `freeze of ${wallet.wallet}`
-  for (const { outbox } of [payments, payouts, relayer.messaging])
+  const unanswered = triesIn(rows).find(({ outcome }) => outcome === null)
+  if (unanswered) return `automatic repayment ${causeOf(unanswered)}`
+  const line = contract.lines.subjects.map((one) => contract.lineAt(one as Hex, latest.number)).find(isDueSoon)
+  if (line) return `the debt of ${line.wallet}, which is repaid automatically`
+  for (const { outbox } of [payments, payouts, relayer.messaging, gateway])
     if (rows.outbox(outbox).by('left', 'left').length > 0) return 'an outbox'
   return undefined
 }
+
+/** Returns true if a transaction with an automatic repayment is stored whose bytes no node has been given. */
+const isAutoRepaymentUnsent = ({ world: { rows }, chain }: Surroundings): boolean =>
+  rows.operations
+    .by('state', 'assigned')
+    .filter(({ kind }) => kind === 'autorepay')
+    .some(({ lane, nonce }) => rows.attempts.by('nonce', `${lane} ${nonce}`).every(({ hash }) => !chain.isSent(hash)))
 
 export function runWorld(options: {
   readonly choices: Choices
@@ -73,6 +96,7 @@ export function runWorld(options: {
   const starts: Record<string, (process: Process) => Copy> = {
     payments: (process) => startPayments(around, process),
     payouts: (process) => startPayouts(around, process),
+    gateway: (process) => startGateway(around, process),
     'chain-relayer': (process) => startRelayer(around, process, () => Math.max(1, copies.get('chain-relayer')!.length)),
   }
   const start = (service: string, name: string) => {
@@ -86,6 +110,8 @@ export function runWorld(options: {
   const onCrash = (gone: Process) => {
     saw('a process was killed')
     const { service } = gone
+    if (service === 'chain-relayer' && isAutoRepaymentUnsent(around))
+      saw('a process was killed while an automatic repayment was stored and not sent')
     broker.forget(gone)
     copies.set(
       service,
@@ -106,7 +132,6 @@ export function runWorld(options: {
     chain: new Chain(world, treasury),
     pricing: new Pricing(world),
     provider: openProviderIn(world, (message) => void broker.publish(message)),
-    drawn: new Map(),
     fates: new Map(),
   }
   for (const { address, authorizations } of wallets)

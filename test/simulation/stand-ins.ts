@@ -23,6 +23,8 @@ export const standIns: Readonly<Record<string, string>> = {
   'services/chain-relayer/operations/reverted-gas.store.ts': 'rows/operations.ts',
   'services/chain-relayer/operations/cursor.store.ts': 'rows/operations.ts',
   'services/chain-relayer/lanes/lane.store.ts': 'rows/lanes.ts',
+  'services/gateway/reminders/auto-repay.store.ts': 'rows/reminders.ts',
+  'services/gateway/reminders/reminder.store.ts': 'rows/reminders.ts',
   'shared/platform/db/inbox.store.ts': 'rows/messaging.ts',
   'shared/platform/db/outbox.store.ts': 'rows/messaging.ts',
   'shared/platform/db/dead-letter.store.ts': 'rows/messaging.ts',

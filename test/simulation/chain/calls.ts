@@ -18,6 +18,18 @@ export type Op =
   | { readonly kind: 'verified' | 'frozen'; readonly wallet: Hex; readonly value: boolean }
   | { readonly kind: 'transfer' | 'cancel'; readonly terms: Transfer }
   | { readonly kind: 'native'; readonly to: Hex; readonly wei: bigint }
+  | { readonly kind: 'autorepay'; readonly wallet: Hex }
+  | LineOp
+
+/** What users do with their own credit line and AUSD, and the issuer of AUSD with a wallet. Amounts are in 10⁻⁶ AUSD. */
+export type LineOp =
+  | {
+      readonly kind: 'draw' | 'repay own' | 'approve' | 'deposit' | 'withdraw'
+      readonly wallet: Hex
+      readonly amount: bigint
+    }
+  | { readonly kind: 'allow'; readonly wallet: Hex; readonly max: bigint; readonly fromCollateral: boolean }
+  | { readonly kind: 'frozen by the issuer'; readonly wallet: Hex; readonly value: boolean }
 
 export type Transfer = {
   readonly from: Hex
@@ -36,10 +48,18 @@ export type CallRefusal =
   | 'ExpiredAuthorization'
   | 'InvalidAuthorization'
   | 'ERC20InsufficientBalance'
+  | 'ERC20InsufficientAllowance'
+  | 'AccountIsFrozen'
+  | 'InsufficientCollateral'
+  | 'NothingOwed'
+  | 'AutoRepayNotAllowed'
+  | 'AutoRepayTooEarly'
+  | 'AutoRepayLimitReached'
   | 'out of gas'
 
 const abi = [...ausdAbi, ...creditLineAbi] as const
 const zero = `0x${'0'.repeat(64)}` as const
+const nobody = `0x${'0'.repeat(40)}` as const
 const dataOf = new Map<CallRefusal, Hex>([
   ['RefConflict', encodeErrorResult({ abi, errorName: 'RefConflict', args: [zero] })],
   ['NotHeld', encodeErrorResult({ abi, errorName: 'NotHeld', args: [zero] })],
@@ -52,9 +72,19 @@ const dataOf = new Map<CallRefusal, Hex>([
     encodeErrorResult({
       abi,
       errorName: 'ERC20InsufficientBalance',
-      args: [`0x${'0'.repeat(40)}`, 0n, 0n],
+      args: [nobody, 0n, 0n],
     } as never),
   ],
+  [
+    'ERC20InsufficientAllowance',
+    encodeErrorResult({ abi, errorName: 'ERC20InsufficientAllowance', args: [nobody, 0n, 0n] } as never),
+  ],
+  ['AccountIsFrozen', encodeErrorResult({ abi, errorName: 'AccountIsFrozen', args: [nobody] } as never)],
+  ['InsufficientCollateral', encodeErrorResult({ abi, errorName: 'InsufficientCollateral', args: [0n, 0n] })],
+  ['NothingOwed', encodeErrorResult({ abi, errorName: 'NothingOwed', args: [nobody] })],
+  ['AutoRepayNotAllowed', encodeErrorResult({ abi, errorName: 'AutoRepayNotAllowed', args: [nobody] })],
+  ['AutoRepayTooEarly', encodeErrorResult({ abi, errorName: 'AutoRepayTooEarly', args: [0n] })],
+  ['AutoRepayLimitReached', encodeErrorResult({ abi, errorName: 'AutoRepayLimitReached', args: [0n] })],
 ])
 
 /** Returns the data of a refusal, or undefined as when gas runs out. */
@@ -75,6 +105,7 @@ const selectors = {
   extendHold: selectorOf('extendHold'),
   setVerified: selectorOf('setVerified'),
   setFrozen: selectorOf('setFrozen'),
+  autoRepay: selectorOf('autoRepay'),
   transfer: selectorOf('transferWithAuthorization', 7),
   authorizationState: selectorOf('authorizationState'),
 }
@@ -118,6 +149,8 @@ export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
       const kind = data.startsWith(selectors.setVerified) ? 'verified' : 'frozen'
       return [{ kind, wallet: addressAt(data, 0), value: numberAt(data, 1) === 1n }]
     }
+    case selectors.autoRepay:
+      return [{ kind: 'autorepay', wallet: addressAt(data, 0) }]
     case selectors.transfer:
       return [{ kind: 'transfer', terms: transferOf(data) }]
     default:

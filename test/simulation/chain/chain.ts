@@ -4,8 +4,9 @@ import type { CallToSign, Fees } from '../../../services/chain-relayer/keys/keys
 import { chance, oneOf } from '../world/choices'
 import type { World } from '../world/world'
 import { type CallRefusal, type Op, opsOf } from './calls'
-import { Contract } from './contract'
-import { logsOf } from './logs'
+import { type AutoRepaid, Contract } from './contract'
+import { sightOfRevert } from './line'
+import { autoRepaidLog, logsOf } from './logs'
 
 /** A signed transaction, whose hash stands for its bytes. */
 export type Signed = CallToSign &
@@ -29,7 +30,7 @@ export type Block = {
   readonly mined: readonly Mined[]
 }
 
-const blockMs = 1_000
+export const blockMs = 1_000
 export const baseFeeWei = 100_000_000_000n
 
 const digest = (text: string): Hex => {
@@ -47,7 +48,10 @@ export class Chain {
   /** Nonces by lane; a replaced block returns them. */
   readonly #counts = new Map<string, { block: bigint; nonce: number }[]>()
   #forks = 0
-  readonly #foreign: Op[] = []
+  #foreign: Op[] = []
+  /** Transactions of others in the newest blocks. */
+  #foreignIn: { block: bigint; op: Op }[] = []
+  readonly #sent = new Set<Hex>()
 
   constructor(
     private readonly world: World,
@@ -111,6 +115,7 @@ export class Chain {
     const signed = this.#signed.get(raw)
     if (!signed) return 'could not decode the transaction'
     const { lane, nonce, hash, maxFeeWei } = signed
+    this.#sent.add(hash)
     if (nonce < this.countAt(lane, this.latest.number)) return 'nonce too low'
     const rival = this.#pool.values().find((one) => one.lane === lane && one.nonce === nonce)
     if (rival?.hash === hash) return 'already known'
@@ -124,8 +129,14 @@ export class Chain {
     return null
   }
 
-  foreign(op: Op): void {
-    this.#foreign.push(op)
+  /** Returns true if the bytes have reached a node. */
+  isSent(hash: Hex): boolean {
+    return this.#sent.has(hash)
+  }
+
+  /** Sends transactions of others, which are executed in this order. */
+  foreign(...ops: readonly Op[]): void {
+    this.#foreign.push(...ops)
   }
 
   #mine(): void {
@@ -137,6 +148,9 @@ export class Chain {
     )
     const number = this.latest.number + 1n
     const time = this.#time()
+    // Transactions of others come before or after ours.
+    const isFirst = this.#foreign.length > 0 && chance(world.choices, 500)
+    if (isFirst) this.#mineForeign(number, time)
     for (const signed of waiting) {
       const { lane, nonce, hash } = signed
       if (nonce < this.countAt(lane, number)) this.#pool.delete(hash)
@@ -148,11 +162,17 @@ export class Chain {
       if (used) used.push({ block: number, nonce })
       else this.#counts.set(lane, [{ block: number, nonce }])
     }
-    for (const op of this.#foreign.splice(0)) {
-      const txHash = digest(`foreign ${number} ${this.#forks}`)
-      this.contract.apply(op, { block: number, time, txHash })
-    }
+    if (!isFirst) this.#mineForeign(number, time)
     this.#seal(mined)
+  }
+
+  #mineForeign(block: bigint, time: bigint): void {
+    this.#foreignIn = this.#foreignIn.filter((one) => one.block > block - 3n)
+    for (const op of this.#foreign.splice(0)) {
+      const txHash = digest(`foreign ${block} ${this.#forks}`)
+      this.contract.apply(op, { block, time, txHash })
+      this.#foreignIn.push({ block, op })
+    }
   }
 
   #execute(signed: Signed, block: bigint, time: bigint): Mined {
@@ -177,6 +197,8 @@ export class Chain {
       return { signed, isReverted: false, failed }
     }
     if (failed.size > 0) world.saw('a transaction reverted because the state had changed')
+    const refusal = failed.get(0)
+    if (refusal && signed.ops[0]?.kind === 'autorepay') world.saw(sightOfRevert(refusal))
     return { signed, isReverted: failed.size > 0, failed: new Map() }
   }
 
@@ -204,9 +226,13 @@ export class Chain {
         isSeen = true
         this.#minedIn.delete(signed.hash)
         if (!chance(world.choices, 200)) this.#pool.set(signed.hash, signed)
+        if (this.contract.autoRepaid.about(signed.hash).length > 0)
+          world.saw('a block with an automatic repayment was replaced')
       }
     }
     const { number } = this.latest
+    const gone = this.#foreignIn.filter(({ block }) => block > number)
+    this.#foreign = [...gone.map(({ op }) => op).filter(() => !chance(world.choices, 200)), ...this.#foreign]
     this.contract.forgetAbove(number)
     for (const [lane, used] of this.#counts)
       this.#counts.set(
@@ -223,11 +249,15 @@ export class Chain {
     if (number === undefined) return undefined
     const block = this.at(number)
     const mined = block.mined.find(({ signed }) => signed.hash === hash)
-    return mined && receiptOf(block, mined)
+    return mined && receiptOf(block, mined, this.contract.autoRepaid.about(hash))
   }
 }
 
-const receiptOf = ({ number, hash }: Block, { signed, isReverted, failed }: Mined): ChainReceipt =>
+const receiptOf = (
+  { number, hash }: Block,
+  { signed, isReverted, failed }: Mined,
+  repaid: readonly AutoRepaid[],
+): ChainReceipt =>
   ({
     transactionHash: signed.hash,
     blockNumber: number,
@@ -236,5 +266,5 @@ const receiptOf = ({ number, hash }: Block, { signed, isReverted, failed }: Mine
     status: isReverted ? 'reverted' : 'success',
     gasUsed: signed.gas,
     effectiveGasPrice: baseFeeWei,
-    logs: isReverted ? [] : logsOf(signed, failed),
+    logs: isReverted ? [] : [...logsOf(signed, failed), ...repaid.map(autoRepaidLog)],
   }) as unknown as ChainReceipt

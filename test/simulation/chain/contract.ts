@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
-import type { CallRefusal, Op, Transfer } from './calls'
+import type { CallRefusal, LineOp, Op, Transfer } from './calls'
 import { Facts } from './facts'
+import { autoRepay, drawnBy, type Line, least, newLine, refusalOfAutoRepay, repaidBy, restoredBy } from './line'
 
 /** Place of an event; events above a replaced block are forgotten. */
 type At = { readonly block: bigint; readonly time: bigint; readonly txHash: Hex }
@@ -13,6 +14,19 @@ export type Applied = {
   readonly amount: bigint
   readonly held: boolean
   readonly until: bigint
+  /** Part of a repayment that found a debt; the rest became collateral. */
+  readonly repaid: bigint
+  /** Beginning of the cycle of that debt. */
+  readonly openedAt: bigint
+}
+/** An automatic repayment, by our transaction or another, with the debt that it found. */
+export type AutoRepaid = At & {
+  readonly wallet: Hex
+  readonly amount: bigint
+  readonly fromCollateral: boolean
+  readonly cycle: number
+  readonly openedAt: bigint
+  readonly drawn: bigint
 }
 export type Used = Transfer & At & { readonly isCancelled: boolean }
 type Flag = {
@@ -38,13 +52,19 @@ export class Contract {
   readonly used = new Facts<Used>((use) => [keyOf(use), use.from, use.to, use.txHash])
   readonly flags = new Facts<Flag>(({ wallet }) => [wallet])
   readonly drips = new Facts<Drip>(({ wallet }) => [wallet])
+  readonly lines = new Facts<Line>(({ wallet }) => [wallet])
+  readonly autoRepaid = new Facts<AutoRepaid>(({ wallet, txHash }) => [wallet, txHash])
   readonly funds = new Map<Hex, bigint>()
 
   constructor(readonly treasury: Hex) {}
 
   forgetAbove(block: bigint): void {
-    const { applied, revoked, extended, used, flags, drips } = this
-    for (const facts of [applied, revoked, extended, used, flags, drips]) facts.forgetAbove(block)
+    const { applied, revoked, extended, used, flags, drips, lines, autoRepaid } = this
+    for (const facts of [applied, revoked, extended, used, flags, drips, lines, autoRepaid]) facts.forgetAbove(block)
+  }
+
+  lineAt(wallet: Hex, block: bigint): Line {
+    return this.lines.about(wallet).findLast((one) => one.block <= block) ?? newLine(wallet)
   }
 
   appliedAt(ref: Hex, block: bigint): Applied | undefined {
@@ -67,7 +87,7 @@ export class Contract {
   }
 
   balanceAt(wallet: Hex, block: bigint): bigint {
-    let balance = this.funds.get(wallet) ?? 0n
+    let balance = (this.funds.get(wallet) ?? 0n) + this.lineAt(wallet, block).borrowed
     for (const one of this.used.about(wallet)) {
       if (one.isCancelled || one.block > block) continue
       if (one.from === wallet) balance -= one.value
@@ -96,6 +116,8 @@ export class Contract {
         return this.#refusalOfTransfer(op.terms, block, time)
       case 'cancel':
         return this.useAt(op.terms, block) && 'UsedOrCanceledAuthorization'
+      case 'autorepay':
+        return refusalOfAutoRepay(this.lineAt(op.wallet, block), this.balanceAt(op.wallet, block), time)
       default:
         return undefined
     }
@@ -116,11 +138,10 @@ export class Contract {
     switch (op.kind) {
       case 'credit':
       case 'repay':
-        if (!this.appliedAt(op.ref, block)) this.applied.push({ ...op, block, until: time + holdSeconds })
+        if (!this.appliedAt(op.ref, block)) this.#pay(op, at)
         break
       case 'revoke':
-        if (op.left < this.leftAt(this.appliedAt(op.ref, block)!, block))
-          this.revoked.push({ block, ref: op.ref, left: op.left })
+        this.#revoke(this.appliedAt(op.ref, block)!, op.left, block)
         break
       case 'extend':
         this.extended.push({ block, ref: op.ref, until: time + holdSeconds })
@@ -132,10 +153,64 @@ export class Contract {
       case 'native':
         this.drips.push({ block, wallet: op.to, wei: op.wei })
         break
-      default:
+      case 'autorepay':
+        this.#autoRepay(op.wallet, at)
+        break
+      case 'verified':
+      case 'frozen':
         this.flags.push({ block, kind: op.kind, wallet: op.wallet, value: op.value })
+        break
+      default:
+        this.lines.push({ ...this.#changed(op, at), block })
     }
     return undefined
+  }
+
+  #pay(op: Extract<Op, { kind: 'credit' | 'repay' }>, { block, time }: At): void {
+    const line = this.lineAt(op.wallet, block)
+    const repaid = op.kind === 'credit' ? 0n : least(op.amount, line.drawn)
+    this.applied.push({ ...op, block, until: time + holdSeconds, repaid, openedAt: line.openedAt })
+    if (repaid > 0n) this.lines.push({ ...repaidBy(line, repaid), block })
+  }
+
+  /** Revokes a payment until `left` remains, its excess first. */
+  #revoke(applied: Applied, left: bigint, block: bigint): void {
+    const before = this.leftAt(applied, block)
+    if (left >= before) return
+    const { ref, wallet, repaid, openedAt } = applied
+    this.revoked.push({ block, ref, left })
+    const restored = least(before, repaid) - least(left, repaid)
+    if (restored > 0n) this.lines.push({ ...restoredBy(this.lineAt(wallet, block), restored, openedAt), block })
+  }
+
+  #autoRepay(wallet: Hex, at: At): void {
+    const line = this.lineAt(wallet, at.block)
+    const { cycle, openedAt, drawn, fromCollateral } = line
+    const { amount, after } = autoRepay(line)
+    this.autoRepaid.push({ ...at, wallet, amount, fromCollateral, cycle, openedAt, drawn })
+    this.lines.push({ ...after, block: at.block })
+  }
+
+  #changed(op: LineOp, { block, time }: At): Line {
+    const line = this.lineAt(op.wallet, block)
+    switch (op.kind) {
+      case 'draw':
+        return drawnBy(line, op.amount, time)
+      case 'repay own': {
+        const amount = least(least(op.amount, line.drawn), this.balanceAt(op.wallet, block))
+        return amount > 0n ? repaidBy({ ...line, borrowed: line.borrowed - amount }, amount) : line
+      }
+      case 'approve':
+        return { ...line, allowance: op.amount }
+      case 'deposit':
+        return { ...line, collateral: line.collateral + op.amount }
+      case 'withdraw':
+        return { ...line, collateral: line.collateral - least(op.amount, line.collateral) }
+      case 'allow':
+        return { ...line, max: op.max, fromCollateral: op.fromCollateral }
+      case 'frozen by the issuer':
+        return { ...line, isFrozenByIssuer: op.value }
+    }
   }
 
   flagOf(kind: Flag['kind'], wallet: Hex): boolean {

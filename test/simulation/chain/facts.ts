@@ -9,6 +9,10 @@ export class Facts<Fact extends { readonly block: bigint }> {
     return this.#all
   }
 
+  get subjects(): readonly string[] {
+    return [...this.#found.keys()]
+  }
+
   push(fact: Fact): void {
     this.#all.push(fact)
     for (const text of this.textsOf(fact)) {

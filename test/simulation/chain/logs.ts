@@ -2,6 +2,7 @@ import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad } fr
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type CallRefusal, type Op, revertData, type Transfer } from './calls'
+import type { AutoRepaid } from './contract'
 
 export const ausd: Hex = '0x00000000000000000000000000000000000a05d0'
 export const creditLine: Hex = '0x0000000000000000000000000000000000c4ed17'
@@ -10,6 +11,7 @@ const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationU
 const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 const [appliedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'AlreadyApplied' })
+const [autoRepaidTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'AutoRepaid' })
 const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFailed' })
 
 export function logsOf({ ops }: { readonly ops: readonly Op[] }, failed: ReadonlyMap<number, CallRefusal>): object[] {
@@ -21,6 +23,12 @@ export function logsOf({ ops }: { readonly ops: readonly Op[] }, failed: Readonl
   })
   return [...moved, ...ofRefs]
 }
+
+export const autoRepaidLog = ({ wallet, amount, fromCollateral }: AutoRepaid): object => ({
+  address: creditLine,
+  topics: [autoRepaidTopic!, pad(wallet)],
+  data: encodeAbiParameters([{ type: 'uint256' }, { type: 'bool' }, { type: 'uint256' }], [amount, fromCollateral, 1n]),
+})
 
 /** Returns a log that stands for the event of each kind. */
 const appliedLog = (ref: Hex): object => ({

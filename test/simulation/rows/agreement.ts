@@ -47,6 +47,7 @@ const ownTimes = [
   'requestedAt',
   'decidedAt',
   'countedAt',
+  'ageMs',
 ]
 function comparable(value: unknown): unknown {
   if (value instanceof Set) return [...value].sort()

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const states = ['waiting', 'assigned', 'settled', 'failed'] as const
-const kinds = ['credit', 'repay', 'revoke', 'take', 'verify', 'freeze', 'send'] as const
+const kinds = ['credit', 'repay', 'revoke', 'take', 'verify', 'freeze', 'send', 'autorepay'] as const
 const causes = ['pay-1', 'pay-2', 'pay-3']
 const wallets = [1, 2].map(walletOf)
 const nonces = ['0x01', '0x02', '0x03']

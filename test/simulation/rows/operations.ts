@@ -118,6 +118,7 @@ export const assignOperations: StandIn<Operations['assignOperations']> = (tx, id
     if (row?.state !== 'waiting') return false
     if (isBesideVerdict(rows, row)) rows.saw('a verdict waited for another of its wallet')
     else if (isBeforeFreeze(rows, row)) rows.saw('a credit waited for a freeze of its wallet')
+    else if (isAfterPayment(rows, row)) rows.saw('an automatic repayment was not sent because of a payment')
     else return true
     return false
   }
@@ -141,14 +142,17 @@ const isOpen = ({ state }: Operation) => state === 'waiting' || state === 'assig
 
 /**
  * Returns true while an operation must wait: a revocation for its credit, a verdict for an earlier verdict, a credit for a
- * freeze of its wallet.
+ * freeze of its wallet, an automatic repayment for a payment of its debt.
  */
 function isHeldBack(rows: Rows, row: Operation): boolean {
   if (row.kind === 'revoke')
     return rows.operations
       .by('cause', (row.payload as { refId: string }).refId)
       .some((other) => isMoney(other.kind) && isOpen(other))
-  return isBesideVerdict(rows, row) || isBeforeFreeze(rows, row)
+  if (row.kind !== 'autorepay') return isBesideVerdict(rows, row) || isBeforeFreeze(rows, row)
+  const isLater = isAfterPayment(rows, row)
+  if (isLater) rows.saw('an automatic repayment waited for a payment of its debt')
+  return isLater
 }
 
 const isBeforeFreeze = (rows: Rows, row: Operation): boolean =>
@@ -156,6 +160,10 @@ const isBeforeFreeze = (rows: Rows, row: Operation): boolean =>
   rows.operations
     .by('wallet', row.wallet)
     .some((other) => other.kind === 'freeze' && other.payload.frozen && isOpen(other))
+
+const isAfterPayment = (rows: Rows, row: Operation): boolean =>
+  row.kind === 'autorepay' &&
+  rows.operations.by('wallet', row.wallet).some((other) => other.kind === 'repay' && isOpen(other))
 
 const isBesideVerdict = (rows: Rows, row: Operation): boolean =>
   isVerdict(row.kind) &&

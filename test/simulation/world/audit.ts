@@ -4,6 +4,7 @@ import { difference } from '#shared/ledger/position'
 import type { QuotedTopupFees } from '#shared/money/topup-fee'
 import { endsOf } from '#test/world/fates'
 import { messaging } from '../../../services/chain-relayer/schema.store'
+import { gatewayMessaging } from '../../../services/gateway/schema.store'
 import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
 import { backOf } from '../../../services/payments/losses/report'
 import { atLeastZero, mayBeOnHold, refIdOf } from '../../../services/payments/payment'
@@ -14,13 +15,14 @@ import type { Cashout } from '../../../services/payouts/cashout.table'
 import { positionOf as positionOfCashout } from '../../../services/payouts/ledger/position'
 import { journal as payoutsJournal, outbox as payoutsOutbox } from '../../../services/payouts/schema.store'
 import { bookedOf, totalsOf } from '../rows/journal'
+import { auditAutoRepayments, auditLanes } from './auto-repayments'
 import { isCancelled, isPaid, payoutsOf, referenceOf, refundedOf } from './charges'
 import { refOf } from './refs'
 import { laneAddresses } from './relayer'
 import type { Surroundings } from './services'
 import { treasury } from './wallets'
 
-const outboxes = [paymentsOutbox, payoutsOutbox, messaging.outbox]
+const outboxes = [paymentsOutbox, payoutsOutbox, messaging.outbox, gatewayMessaging.outbox]
 
 export type Finding = string
 
@@ -36,7 +38,7 @@ export function audit(around: Surroundings): Finding[] {
   for (const row of rows.payments.values()) findings.push(...auditPayment(around, row))
   for (const row of rows.cashouts.values()) findings.push(...auditCashout(around, row))
   findings.push(...auditMoney(around), ...auditSums(around), ...auditRelayer(around))
-  findings.push(...auditMessages(around))
+  findings.push(...auditMessages(around), ...auditAutoRepayments(around), ...auditLanes(around))
   return findings
 }
 

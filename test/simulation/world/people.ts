@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { currencyOf } from '#infra/sandbox/account'
 import { majorFromMinor } from '#infra/sandbox/money'
 import { openRandom } from '#infra/sandbox/random'
@@ -10,26 +11,30 @@ import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
 import type { Question } from '#shared/messages/topic'
 import { bank, moodyAccount, refusals } from '#test/support/requests'
 import {
+  type AutoRepayPlan,
   type CashoutPlan,
   type Habit,
   habits,
   type PaymentPlan,
   pairOf,
+  settlement,
   verification,
   weighted,
 } from '#test/world/people'
-import type { Transfer } from '../chain/calls'
+import type { Op, Transfer } from '../chain/calls'
+import { blockMs } from '../chain/chain'
 import { befall, befallCashout } from './befall'
 import { sessionOf } from './charges'
 import { chance, oneOf, pick } from './choices'
+import { autoRepayMaxMicro, meddlingsOf, sightOfMeddling, triesAfterMs } from './meddlings'
 import { randomIn } from './provider'
 import { askOne, type Copy, type Surroundings } from './services'
 import type { Wallet } from './wallets'
 
 // Plays the plans of the world of proof in virtual time. Each rest is drawn, so that every order of two steps occurs.
 
-const isPlayed = ({ plan }: Habit): boolean => !['send', 'autorepay'].includes(plan(openRandom()).kind)
-/** Sends and automatic repayments begin in the gateway, which is no part of the simulation. Its order about a verification is. */
+const isPlayed = ({ plan }: Habit): boolean => plan(openRandom()).kind !== 'send'
+/** A send begins in a part of the gateway that is not simulated. Its order about a verification is. */
 const played: readonly Habit[] = [
   ...habits.filter(isPlayed),
   { name: 'verification', weight: 3, byContracts: true, plan: () => verification() },
@@ -63,6 +68,7 @@ export class People {
       else if (plan.kind === 'settlement') this.#settlement(wallet, plan)
       else if (plan.kind === 'cashout') this.#cashout(wallet, plan, Math.floor(flow / this.wallets.length))
       else if (plan.kind === 'verification') this.#identity(wallet)
+      else if (plan.kind === 'autorepay') this.#autoRepay(wallet, plan)
     })
   }
 
@@ -124,27 +130,79 @@ export class People {
       const request = { wallet: wallet.address, quoteId: pricing.quote(pairOf[plan.country]) }
       this.#ask(SettlementCreate, request, ({ ok }) => ok && onOpened(ok.paymentId!))
     }
-    this.#draw(wallet, plan.drawMicro)
-    open((first) => {
-      if (plan.drawAgainMicro === 0n) {
-        this.#visit(wallet, first, plan)
-        return
-      }
-      const again = () => {
-        world.saw('a second settlement was opened while one was open')
-        this.#draw(wallet, plan.drawAgainMicro)
-        open((second) => {
-          if (plan.pays === 'what was replaced') this.#visit(wallet, first, { ...plan, pays: 'in time' })
-          else this.#visit(wallet, second, plan)
-        })
-      }
-      this.#later(oneOf(world.choices, 6_000), again)
-    })
+    const openFirst = () =>
+      open((first) => {
+        if (plan.drawAgainMicro === 0n) {
+          this.#visit(wallet, first, plan)
+          return
+        }
+        const again = () => {
+          world.saw('a second settlement was opened while one was open')
+          this.#draw(wallet, plan.drawAgainMicro, () =>
+            open((second) => {
+              if (plan.pays === 'what was replaced') this.#visit(wallet, first, { ...plan, pays: 'in time' })
+              else this.#visit(wallet, second, plan)
+            }),
+          )
+        }
+        this.#later(oneOf(world.choices, 6_000), again)
+      })
+    this.#draw(wallet, plan.drawMicro, openFirst)
   }
 
-  #draw({ address }: Wallet, micro: bigint): void {
-    const { drawn } = this.around
-    drawn.set(address, (drawn.get(address) ?? 0n) + micro)
+  /** Draws, and goes on once the draw is in a block. */
+  #draw({ address: wallet }: Wallet, amount: bigint, next: () => void): void {
+    if (amount > 0n) this.around.chain.foreign({ kind: 'draw', wallet, amount })
+    this.#later(blockMs, next)
+  }
+
+  /** Lets the debt be repaid automatically and draws. Often something else happens at the time of a try. */
+  #autoRepay(of: Wallet, { drawMicro, source }: AutoRepayPlan): void {
+    const { world, chain } = this.around
+    const { choices } = world
+    const { address: wallet } = of
+    const bound = chance(choices, 150) ? drawMicro / 2n : autoRepayMaxMicro
+    chain.foreign(
+      { kind: 'deposit', wallet, amount: drawMicro },
+      { kind: 'allow', wallet, max: bound, fromCollateral: source === 'collateral' },
+      { kind: 'approve', wallet, amount: autoRepayMaxMicro },
+      { kind: 'draw', wallet, amount: drawMicro },
+    )
+    const tryMs = pick(choices, triesAfterMs)
+    const whim = oneOf(choices, 4)
+    if (whim === 1 || whim === 2) this.#meddle(wallet, { drawMicro, source }, tryMs)
+    if (whim === 3)
+      this.#later(tryMs - oneOf(choices, 12_000), () => {
+        world.saw('a user paid a debt that is repaid automatically')
+        this.#settlement(of, settlement({ channel: pick(choices, ['BCA_VIRTUAL_ACCOUNT', 'CARDS']), drawMicro: 0n }))
+      })
+  }
+
+  /** Meddles about the time of a try, or once its transaction is signed. */
+  #meddle(wallet: Hex, { drawMicro, source }: Pick<AutoRepayPlan, 'drawMicro' | 'source'>, tryMs: number): void {
+    const { world, chain } = this.around
+    const { choices } = world
+    const { name, begins, ends } = pick(choices, meddlingsOf(source))
+    const balance = () => chain.contract.balanceAt(wallet, chain.latest.number)
+    const scene = { wallet, drawMicro, balance, nowMs: () => world.now }
+    const endsAfterMs = ends && chance(choices, 700) ? oneOf(choices, 16_000) : undefined
+    const act = () => {
+      world.saw(sightOfMeddling(name))
+      world.tell(`${wallet}: ${name}`)
+      chain.foreign(...begins(scene))
+      if (ends && endsAfterMs !== undefined) this.#later(endsAfterMs, () => chain.foreign(...ends(scene)))
+    }
+    if (chance(choices, 500)) {
+      this.#later(tryMs + oneOf(choices, 6_000), act)
+      return
+    }
+    const isSigned = () =>
+      world.rows.operations.by('wallet', wallet).some(({ kind, state }) => kind === 'autorepay' && state === 'assigned')
+    const look = (looks: number) => {
+      if (isSigned()) act()
+      else if (looks > 0) this.#later(blockMs / 2, () => look(looks - 1))
+    }
+    this.#later(triesAfterMs[0]!, () => look(60))
   }
 
   /** Pays a checkout by the plan, if its session is there. */
@@ -268,7 +326,7 @@ export class People {
     const { choices } = world
     const terms = termsOf(authorization)
     const ms = oneOf(choices, cancels === 'during the request' ? 600 : 12_000)
-    const act = (after: number, op: Parameters<typeof chain.foreign>[0]) => this.#later(after, () => chain.foreign(op))
+    const act = (after: number, op: Op) => this.#later(after, () => chain.foreign(op))
     if (cancels !== 'never') act(ms, { kind: 'cancel', terms })
     if (meanwhile === 'submitted') act(ms, { kind: 'transfer', terms })
     if (meanwhile !== 'spent') return

@@ -7,6 +7,7 @@ import { fields } from '../../../services/chain-relayer/config'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { ausd, creditLine } from '../chain/logs'
 import { nodeOf } from '../chain/node'
+import { accountAt } from './accounts'
 import { type Copy, commonOf, type Surroundings } from './services'
 import { chainId, domain, treasury } from './wallets'
 import type { Process } from './world'
@@ -43,8 +44,7 @@ export function startRelayer(around: Surroundings, process: Process, copies: () 
   }))
   const account = async (wallet: Hex) => {
     const { number } = await node.newestHead()
-    const balance = { ausd: String(chain.contract.balanceAt(wallet, number)), native: '0' }
-    return { balance, blockNumber: String(number) } as never
+    return accountAt(chain, wallet, number) as never
   }
   const context = assemble(config, {
     database,

@@ -14,6 +14,8 @@ import {
   startLoops as startPaymentsLoops,
 } from '../../../services/payments/assemble'
 import { type Config as PaymentsConfig, fields as paymentsFields } from '../../../services/payments/config'
+import { states } from '../../../services/payments/payment'
+import type { PaymentRow } from '../../../services/payments/payment.table'
 import { openXendit as openPayments } from '../../../services/payments/providers/xendit/client'
 import * as payments from '../../../services/payments/schema.store'
 import { answersOf as answersOfPayouts } from '../../../services/payouts/answers'
@@ -26,6 +28,7 @@ import { type Config as PayoutsConfig, fields as payoutsFields } from '../../../
 import { openXendit as openPayouts } from '../../../services/payouts/providers/xendit/client'
 import * as payouts from '../../../services/payouts/schema.store'
 import type { Chain } from '../chain/chain'
+import { accountAt, dueCycles } from './accounts'
 import type { Broker } from './broker'
 import { oneOf } from './choices'
 import { databaseOf } from './database'
@@ -43,8 +46,6 @@ export type Surroundings = {
   readonly chain: Chain
   readonly pricing: Pricing
   readonly provider: Provider
-  /** Drawn AUSD (10⁻⁶) by wallet. */
-  readonly drawn: Map<string, bigint>
   /** What happens outside, by the provider's id of the payment, or our id of the cash-out. */
   readonly fates: Map<string, Befallen>
 }
@@ -98,7 +99,7 @@ export function commonOf(around: Surroundings, process: Process) {
   return { database, bus: bus as never, log: logOf(around, process), clock }
 }
 
-function askerOf(around: Surroundings, process: Process) {
+export function askerOf(around: Surroundings, process: Process) {
   const { world } = around
   return async (question: { subject: string }, request: Record<string, string>) => {
     const answer = () => answerOf(around, question.subject, request)
@@ -116,15 +117,17 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
       return pricing.take(request.quoteId!, request.requestFingerprint!)
     case 'pricing.rate.find':
       return pricing.present(request.pair!)
-    case 'chain.account': {
-      const wallet = request.wallet as `0x${string}`
-      const frozen = chain.contract.flagOf('frozen', wallet)
-      return ok({ wallet, verified: true, frozen, drawn: String(owedBy(around, wallet)) })
-    }
+    case 'chain.account':
+      return ok(accountAt(chain, request.wallet as `0x${string}`))
     case 'indexer.debt': {
       const blockTime = String(chain.latest.timestamp)
-      return ok({ owedForDay: String(owedBy(around, request.wallet!)), openedAt: null, blockTime })
+      const { drawn } = chain.contract.lineAt(request.wallet as `0x${string}`, chain.latest.number)
+      return ok({ owedForDay: String(drawn), openedAt: null, blockTime })
     }
+    case 'indexer.due':
+      return ok(dueCycles(chain, request as never))
+    case 'payments.activity':
+      return ok({ items: [], inFlight: settlementsInFlight(world, request.wallet!) })
     case 'chain.ref': {
       const isOpen = world.rows.operations
         .by('cause', request.refId!)
@@ -133,7 +136,7 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
       return ok({ state: isUsed ? 'used' : isOpen ? 'ordered' : 'unused' })
     }
     case 'chain.terms':
-      return ok({ holdSeconds: 30, cycle: { termSeconds: 86_400 } })
+      return ok({ holdSeconds: 30, cycle: { termSeconds: 86_400, graceSeconds: 86_400 } })
     case 'chain.hold':
       return ok(holdOf(chain, request.refId!))
     case 'chain.authorization.check':
@@ -143,14 +146,14 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
   }
 }
 
-export function owedBy({ chain, drawn }: Surroundings, wallet: string): bigint {
-  const { contract } = chain
-  const repaid = contract.applied
-    .about(wallet)
-    .filter(({ kind }) => kind === 'repay')
-    .reduce((sum, one) => sum + contract.leftAt(one, chain.latest.number), 0n)
-  const owed = (drawn.get(wallet) ?? 0n) - repaid
-  return owed > 0n ? owed : 0n
+/** Returns the settlements of a wallet that have not ended, as payments lists them. */
+function settlementsInFlight({ rows, now }: World, wallet: string): readonly { kind: string; status: string }[] {
+  const isPayable = ({ state, expiresAt }: PaymentRow) =>
+    state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > now
+  return rows.payments
+    .by('wallet', wallet)
+    .filter((row) => row.kind === 'settlement' && (isPayable(row) || states[row.state].inFlight === true))
+    .map(({ kind, state }) => ({ kind, status: state }))
 }
 
 function holdOf({ contract, latest }: Chain, refId: string) {
@@ -289,6 +292,7 @@ const hears: Readonly<Record<string, readonly string[]>> = {
   freeze: ['payments'],
   take: ['payouts'],
   return: ['payouts'],
+  autorepay: ['gateway'],
 }
 
 export function consumersOf(subject: string): readonly string[] {
