@@ -153,6 +153,17 @@ describe('an automatic repayment', () => {
     expect(await fixture.lineOf(wallet)).toMatchObject({ drawn: 0n, collateral: 1_000_000n })
   })
 
+  test('waits for an earlier one of the same debt, and pays no gas for nothing', async () => {
+    const { key, wallet } = await borrower()
+    await line(key, 'setAutoRepay', [1_000_000n, true])
+    await comeNear()
+    const context = await fixture.begin()
+    for (const attempt of [0, 1]) await fixture.command(autorepay(wallet, attempt))
+    expect((await fixture.finish(context, autorepay(wallet))).state).toBe('settled')
+    const second = await fixture.finish(context, autorepay(wallet, 1))
+    expect(second).toMatchObject({ ...failedAs('nothing_due'), lane: null })
+  })
+
   test('is not refused by a state of the chain that is older than its order', async () => {
     const { key, wallet } = await borrower()
     await comeNear()

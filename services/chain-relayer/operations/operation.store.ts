@@ -174,12 +174,13 @@ const precedesFreeze = sql`(${operations.kind} in ('credit', 'repay') and exists
   and other.payload ->> 'frozen' = 'true' and ${isOpen({ state: sql`other.state` })}))`
 
 /**
- * An automatic repayment waits while a payment of its wallet's debt is on its way. It would take the same debt from the
- * borrower twice, and after the due date make a cycle late that was paid in time.
+ * An automatic repayment waits while a payment of its wallet's debt, or an earlier automatic repayment, is on its way. It
+ * would take the same debt from the borrower twice, and after the due date make a cycle late that was paid in time; or it
+ * would revert, and its gas count against the wallet.
  */
 const followsPayment = sql`(${operations.kind} = 'autorepay' and exists (select 1 from ${other}
-  where other.kind = 'repay' and other.wallet = ${operations.wallet}
-  and ${isOpen({ state: sql`other.state` })}))`
+  where other.wallet = ${operations.wallet} and (other.kind = 'repay' and ${isOpen({ state: sql`other.state` })}
+    or other.kind = 'autorepay' and other.state = 'assigned')))`
 
 /**
  * Assigns waiting operations to a nonce together with the transaction's commit, which fails (`isTooLate`) if one no longer

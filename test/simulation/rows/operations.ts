@@ -163,7 +163,12 @@ const isBeforeFreeze = (rows: Rows, row: Operation): boolean =>
 
 const isAfterPayment = (rows: Rows, row: Operation): boolean =>
   row.kind === 'autorepay' &&
-  rows.operations.by('wallet', row.wallet).some((other) => other.kind === 'repay' && isOpen(other))
+  rows.operations
+    .by('wallet', row.wallet)
+    .some(
+      (other) =>
+        (other.kind === 'repay' && isOpen(other)) || (other.kind === 'autorepay' && other.state === 'assigned'),
+    )
 
 const isBesideVerdict = (rows: Rows, row: Operation): boolean =>
   isVerdict(row.kind) &&
