@@ -346,7 +346,11 @@ export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   // The AUSD of a part was revoked before, for an earlier refund that failed.
   const lapsedMinor = atLeastZero(refundAppliedMinor - payment.refundedMinor)
   if (givenUp === 0n) return { refundAppliedMinor: refundAppliedMinor + atLeastZero(moreMinor - lapsedMinor) }
-  return { writtenOffMicro: writtenOffMicro + givenUp, refundAppliedMinor: refundAppliedMinor + moreMinor }
+  // A refund that was counted beside a dispute of the same money had nothing to waive, so its return takes nothing back.
+  return {
+    writtenOffMicro: atLeastZero(writtenOffMicro + givenUp),
+    refundAppliedMinor: refundAppliedMinor + moreMinor,
+  }
 }
 
 /**

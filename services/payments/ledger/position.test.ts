@@ -384,7 +384,11 @@ test('the loss by a payment is what its wallet owes in the books, and a waived r
         const owed = (totals(payment)['clawback AUSD'] ?? 0n) + more.recoveredMicro
         expect(lostMicro(payment)).toBe(owed > 0n ? owed : 0n)
         const waived = { ...payment, refundedMinor, ...waiverOf(payment, refundedMinor) }
-        expect(lostMicro(waived)).toBe(lostMicro(payment))
+        const returnedMicro = lostMicro(payment) - lostMicro(waived)
+        // A refund that comes back may have waived less than it took, beside a dispute of the same money.
+        if (refundedMinor < more.refundedMinor) expect(returnedMicro).toBeGreaterThanOrEqual(0n)
+        else expect(returnedMicro).toBe(0n)
+        expect(waived.writtenOffMicro).toBeGreaterThanOrEqual(0n)
       },
     ),
   )

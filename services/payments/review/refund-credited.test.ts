@@ -118,6 +118,24 @@ describe('a credited top-up whose AUSD came back', () => {
     expect([await frozen(id), await booked(id)]).toMatchObject([false, given])
   })
 
+  test('is credited again once its refund comes back, if a dispute that was won later took the money before', async () => {
+    const id = await credited()
+    await fixture.refundTopup(id, givenMicro)
+    await fixture.recheck()
+    const dispute = await fixture.control(`payments/${id}/chargeback`, { status: 'SUCCESS' })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 50_000n })
+    await succeed(id)
+    await fixture.becomes(id, { refundedMinor: 100_000n })
+    await fixture.control(`chargebacks/${dispute.id}`, { status: 'REVERSED' })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 50_000n })
+    const [made] = await atProvider(id)
+    await fixture.control(`refunds/${made!.id}/fail`)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'credited', refundedMinor: 0n, writtenOffMicro: 0n })
+  })
+
   test('security: freezes its wallet if a dispute takes the money as well', async () => {
     const id = await credited()
     await fixture.refundTopup(id, givenMicro)
