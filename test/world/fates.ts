@@ -199,6 +199,12 @@ export const fates: readonly Fate[] = [
   ),
   onPayments('dispute announced and won', 0.5, [announced, { rest: long }, { move: 'WON' }], kept),
   onPayments(
+    'dispute announced and won and then lost',
+    0.3,
+    [announced, { rest: long }, { move: 'WON' }, { rest: long }, { move: 'LOST' }],
+    gone,
+  ),
+  onPayments(
     'refunded after a lost dispute was won',
     0.3,
     [announced, { rest: long }, { move: 'LOST' }, { rest: long }, { move: 'WON' }, { rest: long }, refund()],
