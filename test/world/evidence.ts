@@ -28,6 +28,8 @@ export type DatabaseFacts = {
   readonly unfinished: readonly Unfinished[]
   /** AUSD (10⁻⁶) that each wallet owes for reversed payments by the services' rows; negative if it repaid more than was lost. */
   readonly owed: ReadonlyMap<string, bigint>
+  /** The provider's id of the payment that each checkout counts. Of two equal ones, the services choose. */
+  readonly counted: ReadonlyMap<string, string>
   /** Rows of outboxes that are marked published, and the messages in the streams. */
   readonly published: readonly Noted[]
   readonly stored: readonly Stored[]

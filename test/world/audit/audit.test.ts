@@ -40,7 +40,9 @@ type World = {
   deeds: WorldDeed[]
   entries: Entry[]
   captured: number
-  back: { status: string; amount: number }[]
+  /** Captured amount of a second payment of the checkout, `py-2`. */
+  again: number
+  back: { status: string; amount: number; of_payment?: string }[]
   disputes: { status: string; amount: number; currency?: string }[]
   /** Status of the payment, and that of its row in the provider's list. */
   standing: { status: string; listed_status: string | null }
@@ -120,6 +122,7 @@ function honest(): World {
       { id: 'snd_1', kind: 'send', status: 'sent', wallet: ana },
     ],
     captured: 50_000,
+    again: 0,
     back: [],
     disputes: [],
     standing: { status: 'SUCCEEDED', listed_status: null },
@@ -186,6 +189,7 @@ function evidenceOf(world: World): Evidence {
   const others = world.deeds.slice(3).flatMap(({ answer }) => (answer ? [answer.id] : []))
   const sessions = ['pay_1', ...others].map((id) => ({ reference_id: id }))
   const charges = [charge, ...others.map((id) => ({ ...charge, payment_id: `py-${id}`, session_reference_id: id }))]
+  if (world.again > 0) charges.push({ ...charge, payment_id: 'py-2', captures: [{ capture_amount: world.again }] })
   const book = { sessions, payments: charges, refunds }
   const stored = [{ stream: 'COMMANDS', id: 'msg_1', subject: 'relay.credit', text: '' }]
   return {
@@ -198,6 +202,7 @@ function evidenceOf(world: World): Evidence {
     database: {
       unfinished: world.unfinished,
       owed: new Map([[ana, world.owed]]),
+      counted: new Map([['pay_1', 'py-1']]),
       published: world.published,
       stored,
       breaks: world.breaks,
@@ -263,6 +268,13 @@ const settled = (world: World, pays: PaymentPlan['pays'], captured: number, repa
   Object.assign(entry(world, 'pay_1'), { kind: 'settlement', status: 'repaid' })
   Object.assign(world, { captured })
   underPay(world, { added: [], repaid: [repaid] })
+}
+/** Pays the checkout twice, and refunds one of its payments. */
+const paidTwice = (world: World, refunded: 'py-1' | 'py-2', status: string) => {
+  Object.assign(payment(world), { plan: topup({ pays: 'twice' }) })
+  Object.assign(world, { again: 50_000 })
+  world.back.push({ status: 'SUCCEEDED', amount: 50_000, of_payment: refunded })
+  entry(world, 'pay_1').status = status
 }
 const failed = (world: World, id: 'out_1' | 'snd_1') => {
   entry(world, id).status = 'failed'
@@ -531,12 +543,56 @@ describe('the audit finds', () => {
     ],
     [
       'a settlement paid twice that repaid twice',
-      (w) => settled(w, 'twice', 100_000, 6n),
+      (w) => {
+        settled(w, 'twice', 50_000, 6n)
+        w.again = 50_000
+      },
       /was paid twice and has 6 instead of 3/,
     ],
     [
       'a settlement paid twice that is not in review',
-      (w) => settled(w, 'twice', 100_000, 3n),
+      (w) => {
+        settled(w, 'twice', 50_000, 3n)
+        w.again = 50_000
+      },
+      /was paid twice and is not in review/,
+    ],
+    [
+      'a second payment that was refunded, and whose checkout did not stay paid',
+      (w) => paidTwice(w, 'py-2', 'revoked'),
+      /was paid twice and is not credited or repaid or review/,
+    ],
+    [
+      'a second payment for whose refund the first was revoked',
+      (w) => {
+        paidTwice(w, 'py-2', 'review')
+        revoke(w)
+      },
+      /credited 3 too little/,
+    ],
+    [
+      'a second payment for whose refund the wallet owes',
+      (w) => {
+        paidTwice(w, 'py-2', 'credited')
+        w.owed = 3n
+      },
+      /owes 0 for a reversal and the services recorded 3/,
+    ],
+    [
+      'a refund of the first of two payments after which the wallet is not frozen',
+      (w) => {
+        paidTwice(w, 'py-1', 'review')
+        w.owed = 3n
+      },
+      /owes 3 for a reversal and is not frozen/,
+    ],
+    [
+      'a refund of the first of two payments after which nobody decides about the second',
+      (w) => {
+        paidTwice(w, 'py-1', 'credited')
+        w.owed = 3n
+        freeze(w, paidAtMs + 1_000)
+      },
       /was paid twice and is not in review/,
     ],
     [
@@ -789,6 +845,35 @@ describe('the audit accepts', () => {
         w.transfers.push({ from: treasury, to: line, valueMicro: 2n, hash: hash(6) })
         w.said.set(hash(6), [{ name: 'CollateralAdded', amountMicro: 2n, ref }])
         w.treasuryMicro -= 2n
+      },
+    ],
+    [
+      'a second payment that was refunded while its wallet was free',
+      (w) => {
+        paidTwice(w, 'py-2', 'credited')
+        doubtful(w)
+      },
+    ],
+    [
+      'a refund of the first of two payments, after which the wallet is frozen',
+      (w) => {
+        paidTwice(w, 'py-1', 'review')
+        w.owed = 3n
+        freeze(w, paidAtMs + 1_000)
+      },
+    ],
+    [
+      'a second payment of another amount, in review',
+      (w) => {
+        paidTwice(w, 'py-2', 'review')
+        Object.assign(w, { again: 49_999, back: [] })
+      },
+    ],
+    [
+      'a refund of the first of two payments that was revoked',
+      (w) => {
+        paidTwice(w, 'py-1', 'review')
+        revoke(w)
       },
     ],
     [

@@ -139,10 +139,16 @@ function moneyIn(doubts: readonly Doubt[], { capturedMinor }: Known): bigint {
   return minor < capturedMinor ? minor : capturedMinor
 }
 
-/** Returns the AUSD (10⁻⁶, rounded up) that is left of a promise if `goneMinor` of its money is gone. */
+/**
+ * Returns the AUSD (10⁻⁶, rounded up) that is left of a promise if `goneMinor` of its money is gone. Of money beyond the promise,
+ * only the provider and the services know which part it is, so all that goes back may be of it.
+ */
 function worthOf({ deed, capturedMinor }: Known, goneMinor: bigint): bigint {
+  const { ausdMicro, fiatMinor } = deed.answer!
   const leftMinor = goneMinor < capturedMinor ? capturedMinor - goneMinor : 0n
-  return (deed.answer!.ausdMicro * leftMinor + capturedMinor - 1n) / capturedMinor
+  const promisedMinor = deed.plan.pays === 'twice' ? fiatMinor : capturedMinor
+  const countsMinor = leftMinor < promisedMinor ? leftMinor : promisedMinor
+  return (ausdMicro * countsMinor + promisedMinor - 1n) / promisedMinor
 }
 
 /** Returns the AUSD (10⁻⁶) that these refs gave by a time and that no hold kept then. */

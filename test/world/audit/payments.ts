@@ -22,13 +22,13 @@ export function moneyOf(id: string, { payments = [], refunds = [], chargebacks =
   const inCurrency = (amount: unknown, currency: string) =>
     currency === 'MYR' ? minorOf(Number(amount) * 100) : minorOf(amount)
   const moneyOfCharge = (charge: Book[string][number]) => {
-    const { payment_id, currency, captures, status, listed_status } = charge
+    const { payment_id: id, currency, captures, status, listed_status } = charge
     const capturedMinor = sum(
       captures.map((one: { capture_amount: number }) => inCurrency(one.capture_amount, currency)),
     )
     const disputes = chargebacks.filter((one) => one.status === 'SUCCESS')
     const gone = [...refunds.filter((one) => one.status === 'SUCCEEDED'), ...disputes].filter(
-      (one) => one.of_payment === payment_id,
+      (one) => one.of_payment === id,
     )
     const isForeign = (one: { currency: string }) => one.currency !== currency
     const goneMinor = sum(gone.filter((one) => !isForeign(one)).map((one) => inCurrency(one.amount, currency)))
@@ -36,10 +36,11 @@ export function moneyOf(id: string, { payments = [], refunds = [], chargebacks =
     const isAbroad = gone.some(isForeign)
     const isAll = isVoid || isAbroad
     const backMinor = isAll ? larger(goneMinor, capturedMinor) : goneMinor
-    return { capturedMinor, backMinor, isAbroad }
+    return { id: id as string, capturedMinor, backMinor, isAbroad }
   }
   const charges = own.map(moneyOfCharge)
   return {
+    charges,
     capturedMinor: sum(charges.map((one) => one.capturedMinor)),
     backMinor: sum(charges.map((one) => one.backMinor)),
     isAbroad: charges.some((one) => one.isAbroad),
@@ -74,7 +75,7 @@ export function auditPayments(evidence: Evidence, ledger: Ledger): void {
     for (const account of new Set(parts.flatMap((part) => [...part.accounts])))
       if (account !== owner) ledger.find(`${id} of ${owner} was credited to ${account}`)
     const deed = promised.get(id)
-    judgePayment({ id, ...money, netMicro, state, deed, losses }, ledger)
+    judgePayment({ id, ...money, counted: database.counted.get(id), netMicro, state, deed, losses }, ledger)
     if (deed?.answer && state)
       doubted.push({ id, deed, status: state.status, parts, capturedMinor: money.capturedMinor })
   }
@@ -109,6 +110,9 @@ function auditRefundOrders({ refunds = [] }: Book, promised: ReadonlyMap<string,
 
 type Judged = {
   id: string
+  charges: ReturnType<typeof moneyOf>['charges']
+  /** The provider's id of the charge that the services count. */
+  counted: string | undefined
   capturedMinor: bigint
   backMinor: bigint
   isAbroad: boolean
@@ -119,13 +123,13 @@ type Judged = {
 }
 
 function judgePayment(judged: Judged, ledger: Ledger): void {
-  const { id, capturedMinor, backMinor, netMicro, state, deed } = judged
+  const { id, capturedMinor, backMinor, netMicro, state, deed, charges } = judged
   const words = `${id} (${state?.status}; ${deed?.plan.pays}, ${deed?.fate})`
   if (!state) ledger.find(`${id} was paid and is in no activity`)
   else if (capturedMinor === 0n) ledger.find(`${words} has ${netMicro} and was never paid`)
   else if (backMinor >= capturedMinor) judgeTakenBack(words, { ...judged, state }, ledger)
-  else if (deed?.answer && deed.plan.pays === 'twice' && capturedMinor === 2n * deed.answer.fiatMinor)
-    judgeTwice(words, { ...judged, state, deed }, ledger)
+  else if (deed?.answer && deed.plan.pays === 'twice' && charges.length > 1 && countsMinor(judged) > 0n)
+    judgeTwice(words, { ...judged, state }, ledger)
   else if (deed?.answer && capturedMinor !== deed.answer.fiatMinor)
     judgeWrongAmount(words, { ...judged, state }, ledger)
   else judgeArrived(words, { ...judged, state }, ledger)
@@ -169,12 +173,36 @@ function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
   else ledger.wait(id, `${words} was paid ${capturedMinor} instead of ${deed?.answer?.fiatMinor}`)
 }
 
-/** Judges a payment that was paid a second time: it counts once, and its second money waits for an operator. */
-function judgeTwice(words: string, { id, netMicro, state, deed, losses }: Shown, ledger: Ledger): void {
-  const dueMicro = deed!.answer!.ausdMicro
-  if (netMicro > dueMicro) ledger.find(`${words} was paid twice and has ${netMicro} instead of ${dueMicro}`)
-  else if (state.status !== 'review') ledger.find(`${words} was paid twice and is not in review`)
-  else ledger.wait(id, `${words} was paid twice`)
+/** Returns the charge that the services count. Without one, they have not heard of the payment yet. */
+const ownOf = ({ charges, counted }: Judged) => charges.find((one) => one.id === counted) ?? charges[0]!
+
+/** Returns the part of its own charge that a payment counts. A top-up counts only the promised amount, a settlement a part of it. */
+function countsMinor(judged: Judged): bigint {
+  const { fiatMinor } = judged.deed!.answer!
+  const { capturedMinor } = ownOf(judged)
+  return capturedMinor === fiatMinor || judged.deed!.kind === 'settlement' ? smaller(capturedMinor, fiatMinor) : 0n
+}
+
+/**
+ * Judges a payment that was paid a second time: it counts once, and its other money waits for an operator until it has gone
+ * back. Money that goes back from the charge that counts is a loss, whatever is left of the other.
+ */
+function judgeTwice(words: string, judged: Shown, ledger: Ledger): void {
+  const { id, netMicro, state, deed, losses, capturedMinor, backMinor } = judged
+  const { ausdMicro, fiatMinor } = deed!.answer!
+  const own = ownOf(judged)
+  const counts = countsMinor(judged)
+  // What goes back from the charge counts for its rest first.
+  const goneMinor = larger(0n, own.backMinor - (own.capturedMinor - counts))
+  const leftMinor = larger(0n, counts - goneMinor)
+  const dueMicro = (ausdMicro * leftMinor) / fiatMinor
+  const isSecondLeft = capturedMinor - backMinor > leftMinor
+  const mayEnd = isSecondLeft ? ['review'] : ['credited', 'repaid', 'review']
+  if (netMicro > ausdMicro) ledger.find(`${words} was paid twice and has ${netMicro} instead of ${ausdMicro}`)
+  else if (!mayEnd.includes(state.status))
+    ledger.find(`${words} was paid twice and is not ${isSecondLeft ? 'in review' : mayEnd.join(' or ')}`)
+  else if (state.status === 'review') ledger.wait(id, `${words} was paid twice`)
+  noteLoss(losses, state, { id, words, micro: netMicro - dueMicro })
   if (netMicro < dueMicro)
     lossOf(losses, state.wallet).kept.push({
       words: `${words} has ${netMicro} of ${dueMicro}`,

@@ -24,7 +24,7 @@ import { openBalancer } from './balancer'
 import { ask } from './client'
 import type { Scene } from './play'
 import { openPower, type Power } from './power'
-import { owedIn, unfinishedIn } from './unfinished'
+import { countedIn, owedIn, unfinishedIn } from './unfinished'
 import { openWire, type Wire } from './wire'
 
 /**
@@ -123,7 +123,7 @@ export async function openWorld(
       }),
       evidence: async (record, entries, whole) => {
         const { deeds } = record
-        const [book, chainFacts, unfinished, owed] = await Promise.all([
+        const [book, chainFacts, unfinished, owed, counted] = await Promise.all([
           outside.book(),
           readChain(
             place,
@@ -131,6 +131,7 @@ export async function openWorld(
           ),
           unfinishedIn(sql),
           owedIn(sql),
+          countedIn(sql),
         ])
         const stored = whole ? await storedMessages(stack) : []
         return {
@@ -143,6 +144,7 @@ export async function openWorld(
           database: {
             unfinished,
             owed,
+            counted,
             stored,
             published: whole ? await notedAsPublished(stack) : [],
             breaks: whole

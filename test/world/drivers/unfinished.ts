@@ -24,6 +24,13 @@ export const unfinishedIn = (sql: Sql): Promise<Unfinished[]> =>
       union all select subject, id, created_at, published_at from chain_relayer.outbox
     ) as outbox where published_at is null`
 
+/** Returns the provider's id of the payment that each checkout counts. */
+export async function countedIn(sql: Sql): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ id: string; charge: string }[]>`
+    select id, provider_payment_id as charge from payments.payments where provider_payment_id is not null`
+  return new Map(rows.map(({ id, charge }) => [id, charge]))
+}
+
 /** Returns the AUSD (10⁻⁶) that each wallet owes for reversed payments; negative if it repaid more than was lost in the end. */
 export async function owedIn(sql: Sql): Promise<ReadonlyMap<string, bigint>> {
   const rows = await sql<{ wallet: string; micro: string }[]>`
