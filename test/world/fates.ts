@@ -22,7 +22,13 @@ export type Event =
   | { readonly rest: number }
   /** Waits until the user sees the item in this status. If it ends in another, the later events do not happen. */
   | { readonly until: string }
-  | { readonly open: 'refund' | 'chargeback' | 'dispute'; readonly body?: Body; readonly share?: Share }
+  | {
+      readonly open: 'refund' | 'chargeback' | 'dispute'
+      readonly body?: Body
+      readonly share?: Share
+      /** Which payment of a checkout that was paid twice, counted from 0. */
+      readonly charge?: number
+    }
   /** Ends a refund. */
   | ({ readonly end: 'succeed' | 'fail' } & Of)
   /** Shows another status of a refund. */
@@ -74,6 +80,7 @@ const isPaidAsAgreed = (plan: Plan) =>
   plan.pays === 'in time' &&
   !plan.isUnknown &&
   plan.drawAgainMicro === 0n
+const isPaidTwice = (plan: Plan) => (plan.kind === 'topup' || plan.kind === 'settlement') && plan.pays === 'twice'
 const isPaidWrong = (plan: Plan) => plan.kind === 'topup' && plan.pays === 'too little'
 const isCashoutTo = (accountNumber: string) => (plan: Plan) =>
   plan.kind === 'cashout' &&
@@ -341,6 +348,16 @@ export const fates: readonly Fate[] = [
   ),
   ...['IN_REVIEW', 'FAILED'].map((status) =>
     onPayments(`shown as ${status} for a while`, 0.5, [{ show: { status } }, { rest: long }, { show: {} }], kept),
+  ),
+  // The other payment is still there, so the checkout stays paid.
+  ...['first', 'second'].map(
+    (word, charge): Fate => ({
+      name: `${word} of two payments refunded`,
+      weight: 10,
+      suits: isPaidTwice,
+      events: [{ rest: short }, refund({ charge })],
+      requires: { money: 'part', ends: ['credited', 'repaid', 'review'] },
+    }),
   ),
   {
     name: 'refunded by an operator',

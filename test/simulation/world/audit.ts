@@ -105,9 +105,9 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
   if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
-  const ends = requiredOf(around, row, paid)
-  if (ends && !ends.includes(row.state))
-    say(`"${around.fates.get(own!.id)!.fate.name}" requires ${ends.join(' or ')}, reason ${row.reason}`)
+  const required = requiredOf(around, row, paid)
+  if (required && !required.ends.includes(row.state))
+    say(`"${required.fate}" requires ${required.ends.join(' or ')}, reason ${row.reason}`)
   const isAtStake = isWalletAtStake(around, row)
   // An operator may have cleared it.
   if (isAtStake && row.lostHold === null) say('may be going back, and its wallet is not frozen for it')
@@ -116,19 +116,26 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
 }
 
 /**
- * Returns the states in which a top-up must end by the fate of its only charge. Other amounts, unknown payers and fates that
- * were not played to their end have rules of their own.
+ * Returns the states in which a top-up must end by the fate of its only charge, or of both. Other amounts, unknown payers and
+ * fates that were not played to their end have rules of their own.
  */
-function requiredOf(around: Surroundings, row: PaymentRow, paid: readonly Payment[]): readonly string[] | undefined {
+function requiredOf(
+  around: Surroundings,
+  row: PaymentRow,
+  paid: readonly Payment[],
+): { readonly fate: string; readonly ends: readonly string[] } | undefined {
   // An operator has decided otherwise.
   if (isDecided(around, row.id)) return undefined
-  const [charge] = paid
+  const charge = paid.at(-1)
   const befallen = charge && around.fates.get(charge.id)
-  if (row.kind !== 'topup' || paid.length !== 1 || !charge || !befallen?.isPlayed) return undefined
+  if (row.kind !== 'topup' || !charge || !befallen?.isPlayed || befallen.plan.kind !== 'topup') return undefined
+  if (paid.length !== (befallen.plan.pays === 'twice' ? 2 : 1)) return undefined
+  const fate = befallen.fate.name
   // Money of a cancelled checkout is held to the limits anew, and a frozen wallet has none.
-  if (row.reason === 'excess_refused') return ['review']
+  if (row.reason === 'excess_refused') return { fate, ends: ['review'] }
   const isPlain = charge.capturedMinor === row.fiatMinor && charge.sender === undefined
-  return isPlain ? endsOf(befallen.plan, befallen.fate) : undefined
+  const isOfThisPlan = befallen.plan.pays !== 'in time'
+  return isPlain || isOfThisPlan ? { fate, ends: endsOf(befallen.plan, befallen.fate) } : undefined
 }
 
 /** Returns true if money that no hold keeps may be going back beyond the loss that is counted. */

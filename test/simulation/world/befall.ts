@@ -5,15 +5,16 @@ import { majorFromMinor } from '#infra/sandbox/money'
 import type { Payment } from '#infra/sandbox/records'
 import { controlOf, minorOfShare, type OutsideEvent, placeOf, shareOf } from '#test/world/drivers/events'
 import { afterCredit, type Fate, fates } from '#test/world/fates'
-import { type CashoutPlan, topup, weighted } from '#test/world/people'
-import { payoutsOf, referenceOf } from './charges'
+import { type CashoutPlan, type PaymentPlan, topup, weighted } from '#test/world/people'
+import { chargesOf, payoutsOf, referenceOf } from './charges'
 import { chance, oneOf } from './choices'
 import { randomIn } from './provider'
 import type { Befallen, Surroundings } from './services'
 
 // Plays the fates of the world of proof on payments and cash-outs, in virtual time.
 
-const onPayments = fates.filter(({ suits }) => suits(topup({ channel: 'CARDS' })))
+const paidInTime = topup({ channel: 'CARDS' })
+const onPayments = fates.filter(({ suits }) => suits(paidInTime))
 /** Time in ms after which a fate no longer waits for a status of its payment. */
 const patienceMs = 90_000
 const lookEveryMs = 1_000
@@ -21,12 +22,16 @@ const cashoutEnds: readonly string[] = ['expired', 'paid', 'failed', 'returned']
 
 type Later = (ms: number, act: () => void) => void
 
-/** Chooses a fate for a payment, and plays it. A third of the fates wait until their payment is credited. */
-export function befall(around: Surroundings, payment: Payment, later: Later): void {
+/**
+ * Chooses a fate for a payment, and plays it. Whatever befalls one that was paid as agreed may befall any other. A third of these
+ * fates wait until their payment is credited.
+ */
+export function befall(around: Surroundings, payment: Payment, plan: PaymentPlan, later: Later): void {
   const { world } = around
-  const chosen = weighted(onPayments, randomIn(world))
-  const fate = chosen.events.length > 0 && chance(world.choices, 330) ? afterCredit(chosen) : chosen
-  const befallen: Befallen = { plan: topup(), fate, isPlayed: false, refusedEvent: null }
+  const chosen = weighted([...onPayments, ...ownFates(around, payment, plan)], randomIn(world))
+  const isOwn = !onPayments.includes(chosen)
+  const fate = !isOwn && chosen.events.length > 0 && chance(world.choices, 330) ? afterCredit(chosen) : chosen
+  const befallen: Befallen = { plan: isOwn ? plan : topup(), fate, isPlayed: false, refusedEvent: null }
   around.fates.set(payment.id, befallen)
   const play = playerOf(around, payment, befallen)
   const next = (place: number, sinceMs: number) => {
@@ -43,6 +48,21 @@ export function befall(around: Surroundings, payment: Payment, later: Later): vo
   }
   next(0, world.now)
 }
+
+/** Returns the fates of its plan alone. One of a checkout that is paid twice begins after the second payment, if none befell the first. */
+function ownFates(
+  { provider: { book }, fates: befallen }: Surroundings,
+  payment: Payment,
+  plan: PaymentPlan,
+): readonly Fate[] {
+  const earlier = chargesOf(book, payment).filter(({ id }) => id !== payment.id)
+  const isComplete = plan.pays !== 'twice' || earlier.length > 0
+  if (!isComplete || earlier.some(({ id }) => befallen.get(id)?.fate.events.length !== 0)) return []
+  return fates.filter((fate) => fate.suits(plan) && !onPayments.includes(fate) && !isByOperator(fate))
+}
+
+/** Operators decide by themselves here. */
+const isByOperator = ({ events }: Fate): boolean => events.some((event) => 'operator' in event)
 
 /** Chooses a fate for a cash-out, and plays it. */
 export function befallCashout(around: Surroundings, id: string, plan: CashoutPlan, later: Later): void {
@@ -94,9 +114,7 @@ function happens(befallen: Befallen, event: OutsideEvent, happen: () => void): b
 
 /** Name under which the simulation counts a fate that was played to its end. */
 export const sightOf = ({ name }: Pick<Fate, 'name'>): string => `fate: ${name}`
-export const fatesToSee: readonly string[] = fates
-  .filter(({ events }) => !events.some((event) => 'operator' in event))
-  .map(sightOf)
+export const fatesToSee: readonly string[] = fates.filter((fate) => !isByOperator(fate)).map(sightOf)
 
 /** A rest ends at once, in the next ms, or by chance, so that every order of two events occurs. */
 function restOf({ world: { choices } }: Surroundings, mostMs: number): number {
@@ -121,7 +139,9 @@ function playerOf(around: Surroundings, payment: Payment, befallen: Befallen): (
       share === undefined
         ? undefined
         : majorFromMinor(minorOfShare(capturedMinor, share, chanceHere), currencyOf[account])
-    const call = controlOf(event, { id, opened: opened[placeOf(event, opened.length)], amount })
+    const charge = 'open' in event ? event.charge : undefined
+    const own = charge === undefined ? id : chargesOf(provider.book, payment)[charge]!.id
+    const call = controlOf(event, { id: own, opened: opened[placeOf(event, opened.length)], amount })
     if (!call) return false
     const body = named(around, payment, call.body, event)
     world.tell(`the provider: ${call.path} ${JSON.stringify(body)}`)
@@ -145,8 +165,8 @@ function named(around: Surroundings, payment: Payment, body: JsonObject, event: 
   return 'open' in event ? { ...body, names: 'payment', nameless: false } : body
 }
 
-function isOneOfTwo({ provider: { book } }: Surroundings, { sessionId }: Payment): boolean {
-  return book.all('payments').filter((one) => one.sessionId === sessionId).length > 1
+function isOneOfTwo({ provider: { book } }: Surroundings, payment: Payment): boolean {
+  return chargesOf(book, payment).length > 1
 }
 
 function noteNaming({ world, provider: { book } }: Surroundings, opened: string): void {

@@ -13,6 +13,10 @@ export const sessionOf = (book: Book, paymentId: string): PaymentSession | undef
 export const referenceOf = (book: Book, { sessionId }: Payment): string =>
   book.get('sessions', sessionId)?.referenceId ?? ''
 
+/** Returns all payments of the checkout of one, oldest first. */
+export const chargesOf = (book: Book, { sessionId }: Payment): readonly Payment[] =>
+  book.all('payments').filter((one) => one.sessionId === sessionId)
+
 /** Returns true if the list says that a payment was cancelled. Unless it was known before, nobody needs to know it. */
 export const isCancelled = ({ forced }: Payment): boolean => forced?.listed !== undefined
 

@@ -216,7 +216,7 @@ export class People {
       this.#later(after, () => {
         if (this.#isUnclear(session)) return
         const paid = this.#pay(session, plan, minor)
-        befall(this.around, paid, (ms, act) => this.#later(ms, act))
+        befall(this.around, paid, plan, (ms, act) => this.#later(ms, act))
       })
     const inTimeMs = oneOf(choices, 15_000)
     const lateMs = 41_000 + oneOf(choices, 15_000)

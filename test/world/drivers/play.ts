@@ -373,7 +373,9 @@ async function playEvent(
   if ('operator' in event) return scene.refundByOperator(id)
   const part = partOf(scene, deed, shareOf(event))
   const amount = part === undefined || deed.kind === 'cashout' ? undefined : majorOf(deed.plan, part)
-  const call = controlOf(event, { id, opened: opened[placeOf(event, opened.length)]?.path, amount })
+  const charge = 'open' in event && event.charge !== undefined ? await chargeOf(scene, id, event.charge) : id
+  if (charge === undefined) return false
+  const call = controlOf(event, { id: charge, opened: opened[placeOf(event, opened.length)]?.path, amount })
   if (!call) return false
   if (deed.kind === 'cashout') {
     // The bank may not have the transfer yet. This continues after the users have stopped, so that no transfer stays open.
@@ -388,6 +390,17 @@ async function playEvent(
     }
   }
   return playDoubt(deed, event, opened, part, () => control(call.path, call.body))
+}
+
+/** Returns the provider's id of a payment of a checkout that was paid several times, counted from 0. */
+async function chargeOf({ outside }: Scene, id: string, place: number): Promise<string | undefined> {
+  let found: string | undefined
+  await atProvider(async () => {
+    const { payments = [] } = await outside.book()
+    const paid = payments.filter((one) => one.session_reference_id === id && one.captures.length > 0)
+    found = paid[place]?.payment_id
+  })
+  return found
 }
 
 /** Plays an event of a payment, and notes what it says about its money: doubts end before it, and begin after it. */
