@@ -46,6 +46,38 @@ const isLeftToOperator = async (id: string) => {
   expect(await fixture.orderedRefunds(id)).toMatchObject([{ minor, isSecond: true }])
 }
 
+describe('a credited top-up whose first charge was refunded in the dashboard after it was paid twice', () => {
+  const refundedFirst = async () => {
+    const wallet = newWallet()
+    const id = await open(wallet)
+    await pay(id)
+    const { providerPaymentId } = (await fixture.becomes(id, { state: 'paid' }))!
+    await fixture.settle('credit', id)
+    await pay(id)
+    await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
+    await fixture.control(`payments/${providerPaymentId}/refund`)
+    await fixture.becomes(id, { state: 'review', refundedMinor: minor, overpaidRefundedMinor: 0n })
+    expect(await fixture.walletRow(wallet)).toMatchObject({ frozen: true })
+    return { id, wallet }
+  }
+
+  test('keeps the money of the second if an operator accepts it and clears the wallet', async () => {
+    const { id, wallet } = await refundedFirst()
+    expect((await fixture.resolve(id, 'accept')).ok).toHaveProperty('done')
+    expect((await fixture.clear(wallet)).ok!.done).toContain('is no longer frozen')
+    const books = await booked(id)
+    expect(books).toMatchObject({ 'provider_id IDR': minor, 'collateral AUSD': -3_076_923n })
+    expect(books).not.toHaveProperty(['suspense IDR'])
+  })
+
+  test('returns the second too if an operator refunds it, and its wallet stays frozen', async () => {
+    const { id, wallet } = await refundedFirst()
+    expect((await fixture.resolve(id, 'refund')).ok).toHaveProperty('done')
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ minor, isSecond: true }])
+    expect(await fixture.walletRow(wallet)).toMatchObject({ frozen: true })
+  })
+})
+
 describe('the second charge of a top-up is left to an operator', () => {
   // guard: a second payment is left to an operator wherever the first one ends
   test('if the first, late and without a rate, is refunded in the dashboard', async () => {
