@@ -6,6 +6,7 @@ import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratc
 import { waitUntil } from '#test/support/wait'
 import type { CashoutState } from './cashout'
 import { insertCashout, leaseDue, lockCashout, moveCashout, moveLocked } from './cashout.store'
+import { cashoutRow } from './test-support'
 
 let scratch: ScratchDatabase
 let database: Database
@@ -17,26 +18,7 @@ afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 async function taking(nextCheckAt: SQL | null = null): Promise<string> {
   const id = crypto.randomUUID()
-  const wallet = `0x${'11'.repeat(20)}` as const
-  await database.transaction((tx) =>
-    insertCashout(tx, {
-      id,
-      wallet,
-      state: 'taking',
-      rateMinorPerUsd: 16_250n,
-      ausdMicro: 5_000_000n,
-      fiatMinor: 81_250n,
-      quoteId: id,
-      requestFingerprint: 'sari',
-      authorizer: wallet,
-      authorizationNonce: id,
-      authorization: {} as never,
-      channelCode: 'ID_BCA',
-      bankDetails: 'sealed',
-      bankDetailsKeyId: 'a',
-      nextCheckAt,
-    }),
-  )
+  await database.transaction((tx) => insertCashout(tx, cashoutRow(id, { state: 'taking', nextCheckAt })))
   return id
 }
 const move = (id: string, next: CashoutState) => database.run((db) => moveCashout(db, id, next, { nextCheckAt: null }))

@@ -15,7 +15,7 @@ import { defaultsOf } from '#test/support/settings'
 import { handleUntilDone, untilAnswered, waitUntil } from '#test/support/wait'
 import { answerAccountCheck } from './account-check/check'
 import { assemble, messagesOf } from './assemble'
-import { cashouts } from './cashout.table'
+import { cashouts, type NewCashout } from './cashout.table'
 import { balanceReadingMaxMs, type Config, channelsRefreshMs, fields } from './config'
 import type { Context } from './context'
 import { payoutListing } from './incoming/provider-list'
@@ -33,6 +33,24 @@ import { openBalance } from './treasury/balance'
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
 export const treasury = defaultsOf('payouts', fields).treasuryAddress
 export const txHash = `0x${'ab'.repeat(32)}`
+
+/** Returns a row to insert for a suite of the store, with a quote and an authorization of its own. */
+export const cashoutRow = (id: string, more: Pick<NewCashout, 'state' | 'nextCheckAt'>): NewCashout => ({
+  id,
+  wallet,
+  rateMinorPerUsd: 16_250n,
+  ausdMicro: 5_000_000n,
+  fiatMinor: 81_250n,
+  quoteId: id,
+  requestFingerprint: 'sari',
+  authorizer: wallet,
+  authorizationNonce: id,
+  authorization: {} as never,
+  channelCode: 'ID_BCA',
+  bankDetails: 'sealed',
+  bankDetailsKeyId: 'a',
+  ...more,
+})
 
 async function openPostgres() {
   const server = await startScratchPostgres()

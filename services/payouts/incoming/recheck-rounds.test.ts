@@ -7,6 +7,7 @@ import { waitUntil } from '#test/support/wait'
 import { insertCashout } from '../cashout.store'
 import { cashouts } from '../cashout.table'
 import type { Context } from '../context'
+import { cashoutRow } from '../test-support'
 import { startRechecking } from './recheck'
 
 let scratch: ScratchDatabase
@@ -18,25 +19,7 @@ beforeAll(async () => {
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const storeDue = (id: string) =>
-  database.transaction((tx) =>
-    insertCashout(tx, {
-      id,
-      wallet: `0x${'11'.repeat(20)}`,
-      state: 'returned',
-      rateMinorPerUsd: 16_250n,
-      ausdMicro: 5_000_000n,
-      fiatMinor: 81_250n,
-      quoteId: id,
-      requestFingerprint: 'sari',
-      authorizer: `0x${'11'.repeat(20)}`,
-      authorizationNonce: id,
-      authorization: {} as never,
-      channelCode: 'ID_BCA',
-      bankDetails: 'sealed',
-      bankDetailsKeyId: 'a',
-      nextCheckAt: sql`now()`,
-    }),
-  )
+  database.transaction((tx) => insertCashout(tx, cashoutRow(id, { state: 'returned', nextCheckAt: sql`now()` })))
 
 const due = () => database.read((db) => db.$count(cashouts, isNotNull(cashouts.nextCheckAt)))
 
