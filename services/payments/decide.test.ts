@@ -514,7 +514,7 @@ describe('a refund that we ordered', () => {
   ] as const)('%s causes no loss', (_, payment) => {
     const refunded = { ...exact, ...payment, refundedMinor: 50_000n }
     expect(lostMicro(refunded)).toBe(3_076_923n)
-    expect(lostMicro({ ...refunded, ...waiverOf(payment, 50_000n) })).toBe(0n)
+    expect(lostMicro({ ...refunded, ...waiverOf(payment, 0n, 50_000n) })).toBe(0n)
   })
 
   const revoked = { ...given, state: 'refunding', onchainMicro: 1_846_153n, refundAppliedMinor: 20_000n } as const
@@ -525,15 +525,50 @@ describe('a refund that we ordered', () => {
   ] as const)(
     'for AUSD that was revoked before, %s, writes nothing off',
     (_, refundedMinor, next, refundAppliedMinor) => {
-      expect(waiverOf({ ...revoked, refundedMinor }, next)).toEqual({ refundAppliedMinor })
+      const waived = waiverOf({ ...revoked, refundedMinor }, refundedMinor, next)
+      expect(waived).toEqual({ writtenOffMicro: 0n, refundAppliedMinor })
     },
   )
+
+  test('for AUSD of which a part was revoked before waives the rest, and ends that alone', () => {
+    const waived = { ...revoked, ...waiverOf(revoked, 0n, 30_000n), refundedMinor: 30_000n }
+    expect(waived).toMatchObject({ writtenOffMicro: 615_384n, refundAppliedMinor: 30_000n })
+    expect(lostMicro({ ...exact, ...waived })).toBe(0n)
+    expect(waiverOf(waived, 30_000n, 0n)).toEqual({ writtenOffMicro: 0n, refundAppliedMinor: 20_000n })
+  })
+
+  const credited = { ...exact, ...given, state: 'credited' } as const
+  const ordered = (payment: typeof credited, fromMinor: bigint, toMinor: bigint) => {
+    const refundedMinor = payment.refundedMinor + toMinor - fromMinor
+    return { ...payment, ...waiverOf(payment, fromMinor, toMinor), refundedMinor }
+  }
+  const disputed = (payment: typeof credited, minor: bigint) => ({
+    ...payment,
+    refundedMinor: payment.refundedMinor + minor,
+  })
+  const part = 20_000n
+  const whole = 50_000n
+  test.each([
+    ['all of it', whole, whole],
+    ['a part each', part, part],
+    ['more than it together', part, whole],
+    ['more than it together, the other way round', whole, part],
+  ])('is waived beside a dispute, in any order: %s', (_, orderedMinor, disputedMinor) => {
+    const first = disputed(ordered(credited, 0n, orderedMinor), disputedMinor)
+    const last = ordered(disputed(credited, disputedMinor), 0n, orderedMinor)
+    expect(last).toEqual(first)
+    const won = disputed(last, -disputedMinor)
+    expect(lostMicro(won)).toBe(0n)
+    const failed = ordered(last, orderedMinor, 0n)
+    expect(failed).toEqual(disputed(credited, disputedMinor))
+    expect(lostMicro(last)).toBeLessThanOrEqual(lostMicro(failed))
+  })
 
   test.each([
     ['a held top-up', { ...onHold, state: 'held' }],
     ['a repaid settlement', { ...onHold, kind: 'settlement', state: 'repaid' }],
   ] as const)('of %s on hold is revoked on the chain', (_, payment) => {
-    expect(waiverOf(payment, 50_000n)).toEqual({})
+    expect(waiverOf(payment, 0n, 50_000n)).toEqual({})
   })
 })
 

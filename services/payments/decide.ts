@@ -5,6 +5,7 @@ import {
   type BackFacts,
   beyondCeil,
   isOnHold,
+  least,
   mayBecome,
   needsHold,
   type PaymentFacts,
@@ -325,31 +326,42 @@ export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
 
 /**
  * Returns the AUSD given for the payment, or ordered so that nothing can take it back, beyond the value left of it
- * (10⁻⁶ AUSD). An order that failed gave nothing.
+ * (10⁻⁶ AUSD).
  */
-export function unpaidMicro(payment: PaymentFacts): bigint {
+export const unpaidMicro = (payment: PaymentFacts): bigint => atLeastZero(givenMicro(payment) - remainderFloor(payment))
+
+/** Returns the AUSD given for the payment, or ordered for good (10⁻⁶ AUSD). An order that failed gave nothing. */
+function givenMicro(payment: PaymentFacts): bigint {
   const { creditedAt, onchainMicro, recoveredMicro } = payment
-  const creditedMicro = creditedAt === null && !isOrderedForGood(payment) ? 0n : onchainMicro
-  return atLeastZero(creditedMicro + recoveredMicro - remainderFloor(payment))
+  return (creditedAt === null && !isOrderedForGood(payment) ? 0n : onchainMicro) + recoveredMicro
 }
 
 /**
- * Returns the change that waives a refund which we ordered after the chain could no longer reverse the
- * payment; the change is empty for any other payment. `refundedMinor` is the new total of its refunds.
+ * Returns the change that waives the refunds which we ordered after the chain could no longer reverse the payment; it is
+ * empty for any other payment. They went back in `fromMinor` before and `toMinor` now. What is waived is their own value:
+ * a dispute of the same money may have taken it before them, and may be won after them.
  */
-export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
-  const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
-  if (!given || !isBeyondRevoking(payment)) return {}
-  const givenUp = unpaidMicro({ ...payment, refundedMinor }) - unpaidMicro(payment)
-  const { refundAppliedMinor, writtenOffMicro } = payment
-  const moreMinor = refundedMinor - payment.refundedMinor
-  // The AUSD of a part was revoked before, for an earlier refund that failed.
-  const lapsedMinor = atLeastZero(refundAppliedMinor - payment.refundedMinor)
-  if (givenUp === 0n) return { refundAppliedMinor: refundAppliedMinor + atLeastZero(moreMinor - lapsedMinor) }
-  // A refund that was counted beside a dispute of the same money had nothing to waive, so its return takes nothing back.
+export function waiverOf(payment: PaymentFacts, fromMinor: bigint, toMinor: bigint) {
+  const wasGiven = payment.creditedAt !== null || payment.recoveredMicro > 0n
+  if (!wasGiven || !isBeyondRevoking(payment)) return {}
+  const { ausdMicro, fiatMinor, refundedMinor, refundAppliedMinor, writtenOffMicro } = payment
+  const leftAfter = (orderedMinor: bigint) => remainderFloor({ ausdMicro, fiatMinor, refundedMinor: orderedMinor })
+  if (toMinor > fromMinor) {
+    // The AUSD of a part was revoked before, for an earlier refund that failed.
+    const lapsedMicro = atLeastZero(remainderFloor(payment) - givenMicro(payment))
+    const lapsedMinor = atLeastZero(refundAppliedMinor - refundedMinor)
+    return {
+      writtenOffMicro: writtenOffMicro + atLeastZero(leftAfter(fromMinor) - leftAfter(toMinor) - lapsedMicro),
+      refundAppliedMinor: refundAppliedMinor + atLeastZero(toMinor - fromMinor - lapsedMinor),
+    }
+  }
+  // Only what was waived is owed again: AUSD that was revoked for one of them is credited again.
+  const waivedMinor = (writtenOffMicro * fiatMinor + ausdMicro / 2n) / ausdMicro
+  const endedMinor = least(fromMinor - toMinor, waivedMinor)
+  const endedMicro = leftAfter(fromMinor - endedMinor) - leftAfter(fromMinor)
   return {
-    writtenOffMicro: atLeastZero(writtenOffMicro + givenUp),
-    refundAppliedMinor: refundAppliedMinor + moreMinor,
+    writtenOffMicro: endedMinor === waivedMinor ? 0n : atLeastZero(writtenOffMicro - endedMicro),
+    refundAppliedMinor: atLeastZero(refundAppliedMinor - endedMinor),
   }
 }
 

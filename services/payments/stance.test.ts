@@ -38,6 +38,7 @@ const revoked = { ...credited, state: 'revoked', held: true, onchainMicro: 0n, .
 
 const none: Back & { othersMayGoMinor: bigint } = {
   goneMinor: 0n,
+  orderedMinor: 0n,
   mayGoMinor: 0n,
   orderedOpenMinor: 0n,
   isOpen: false,

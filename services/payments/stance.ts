@@ -48,11 +48,11 @@ const isClearOf = ({ state, refundAppliedMinor }: PaymentFacts, reported: Report
  * waits counts as executed.
  */
 function atStakeMicro(payment: PaymentFacts & BackFacts, reported: Exclude<Reported, 'unread'>): bigint {
-  const { mayGoMinor, othersMayGoMinor, orderedOpenMinor } = reported
+  const { mayGoMinor, othersMayGoMinor, orderedMinor, orderedOpenMinor } = reported
   const worst = {
     ...payment,
     // We bear the loss of a refund that we ordered.
-    ...waiverOf(payment, payment.refundedMinor + orderedOpenMinor),
+    ...waiverOf(payment, orderedMinor, orderedMinor + orderedOpenMinor),
     refundedMinor: most(payment.refundedMinor, mayGoMinor),
     overpaidRefundedMinor: most(payment.overpaidRefundedMinor, othersMayGoMinor),
   }

@@ -187,20 +187,6 @@ export const restIn = (
 export const reportedOf = async (tx: Tx, payment: PaymentRow): Promise<Known> =>
   reportedIn(payment, await readReports(tx, payment))
 
-/**
- * Returns by how much a change of the reports raises what went back by refunds that we ordered alone: a void or a dispute of
- * the same money may have counted before it, or may end after it.
- */
-function orderedMore(payment: PaymentRow, read: ReadReports, change: ReportChange): bigint {
-  const orderedIn = ({ reports, seconds }: ReadReports) => {
-    const others = reports.filter(({ origin }) => origin !== 'ordered')
-    return (
-      reportedIn(payment, { reports, seconds }).goneMinor - reportedIn(payment, { reports: others, seconds }).goneMinor
-    )
-  }
-  return orderedIn(read) - orderedIn(undone(read, change))
-}
-
 /** Returns the updated row. */
 async function followOwn(
   tx: Tx,
@@ -210,16 +196,17 @@ async function followOwn(
   change: ReportChange | undefined,
 ): Promise<PaymentRow> {
   const { id } = payment
-  const { goneMinor: refundedMinor, isOpen } = reportedIn(payment, read)
+  const { goneMinor: refundedMinor, orderedMinor, isOpen } = reportedIn(payment, read)
   const isInDoubt = isOpen || refundedMinor !== payment.refundedMinor
   // A clean refund check covers only the reports that existed at the time.
   // guard: a hold is checked as soon as a report puts its money in doubt
   if (isInDoubt && mayBeOnHold(payment) && (payment.refundsCheckedAt || payment.state === 'paid' || change))
     await recordPayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
-  const orderedMinor = change ? orderedMore(payment, read, change) : 0n
-  if (refundedMinor === payment.refundedMinor && orderedMinor === 0n) return payment
-  const byOthers = { ...payment, refundedMinor: refundedMinor - orderedMinor }
-  const set = { refundedMinor, ...(orderedMinor === 0n ? {} : waiverOf(byOthers, refundedMinor)) }
+  const orderedBefore = change ? reportedIn(payment, undone(read, change)).orderedMinor : orderedMinor
+  const moreMinor = orderedMinor - orderedBefore
+  if (refundedMinor === payment.refundedMinor && moreMinor === 0n) return payment
+  const byOthers = { ...payment, refundedMinor: refundedMinor - moreMinor }
+  const set = { refundedMinor, ...(moreMinor === 0n ? {} : waiverOf(byOthers, orderedBefore, orderedMinor)) }
   await recordPayment(tx, id, set)
   const fields = { paymentId: id, state: payment.state, origin: change?.origin, refundedMinor: `${refundedMinor}` }
   context.log.info(fields, 'refunded amount changed')

@@ -387,3 +387,35 @@ test('a refund that we ordered is waived no longer once it bounces, whatever its
   await fixture.becomes(id, { refundedMinor: 20_000n })
   expect(await isFrozen(id)).toBe(true)
 })
+
+describe('a refund that we ordered of money that a dispute had taken', () => {
+  const disputedAndRefunded = async (amount: number) => {
+    const id = await given('QRIS')
+    const made = await dispute(id)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', refundedMinor: 50_000n })
+    const ours = await refund(id, { reference_id: `ordered-${id}`, amount })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 50_000n + BigInt(amount) })
+    return { id, made, ours }
+  }
+
+  test.each([50_000, 20_000])('is not owed by the wallet once the dispute is won, of %d', async (amount) => {
+    const { id, made } = await disputedAndRefunded(amount)
+    expect(await isFrozen(id)).toBe(true)
+    await fixture.control(`chargebacks/${made}`, { status: 'REVERSED' })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: BigInt(amount) })
+    expect([await missingOf(id), await isFrozen(id)]).toEqual([0n, false])
+    await booked(id)
+  })
+
+  test('leaves the loss of the dispute when it bounces', async () => {
+    const { id, ours } = await disputedAndRefunded(50_000)
+    await fixture.control(`refunds/${ours}/fail`)
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 50_000n, writtenOffMicro: 0n, state: 'review' })
+    expect([await missingOf(id), await isFrozen(id)]).toEqual([3_076_923n, true])
+    await booked(id)
+  })
+})

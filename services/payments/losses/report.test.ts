@@ -122,6 +122,18 @@ describe('what will have gone back if everything that is open succeeds:', () => 
   })
 })
 
+describe('what went back only because we ordered it:', () => {
+  test.each([
+    ['a refund that we ordered', [ordered('succeeded')], 10_000n],
+    ['nothing of one that is open', [ordered('pending')], 0n],
+    ['it alone beside a dispute', [ordered('succeeded'), dispute('succeeded', paidMinor)], 10_000n],
+    ['it alone beside another refund', [ordered('succeeded'), refund('rfd-1', 'succeeded')], 10_000n],
+    ['nothing beside a void charge, which is all of the money', [ordered('succeeded'), isVoid('succeeded')], 0n],
+  ] as const)('%s', (_, reports, orderedMinor) => {
+    expect(backOf(reports, paidMinor)).toMatchObject({ orderedMinor })
+  })
+})
+
 describe('a refund or dispute is asked for again', () => {
   const said = (status: Report['status'], refundedMinor: bigint | null = 10_000n) => ({ status, refundedMinor })
   const [open, decided] = [3_600_000, 120_000]

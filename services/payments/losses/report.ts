@@ -80,6 +80,8 @@ export function lookAfterLookMs({ status, refundedMinor }: Said, before: Said | 
 export type Back = {
   /** Amount that went back. */
   readonly goneMinor: bigint
+  /** The part of it that only refunds which we ordered account for. */
+  readonly orderedMinor: bigint
   /** Amount that will have gone back if every open refund and dispute succeeds. */
   readonly mayGoMinor: bigint
   /** The part of the open refunds that we ordered. */
@@ -112,8 +114,10 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
     const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
     return voids.filter(counts).reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor)
   }
+  const goneMinor = minorOf(isGone)
   return {
-    goneMinor: minorOf(isGone),
+    goneMinor,
+    orderedMinor: goneMinor - minorOf((move) => isGone(move) && !move.isOrdered),
     mayGoMinor: minorOf((move) => isGone(move) || isOpen(move)),
     orderedOpenMinor: minorOf((move) => move.isOrdered && isOpen(move)),
     isOpen: [...moves, ...voids].some(isOpen),
@@ -128,9 +132,10 @@ export function splitBack(back: Back, restMinor: bigint): { own: Back; rest: Pic
   const beyond = (minor: bigint) => (minor > restMinor ? minor - restMinor : 0n)
   const goneMinor = beyond(back.goneMinor)
   const mayGoMinor = beyond(back.mayGoMinor)
+  const orderedMinor = goneMinor - beyond(back.goneMinor - back.orderedMinor)
   const orderedOpenMinor = beyond(back.goneMinor + back.orderedOpenMinor) - goneMinor
   return {
-    own: { goneMinor, mayGoMinor, orderedOpenMinor, isOpen: back.isOpen },
+    own: { goneMinor, orderedMinor, mayGoMinor, orderedOpenMinor, isOpen: back.isOpen },
     rest: { goneMinor: back.goneMinor - goneMinor, mayGoMinor: back.mayGoMinor - mayGoMinor },
   }
 }
