@@ -48,13 +48,17 @@ const placeOf = {
   statement: 'history',
   record: 'history',
 } as const satisfies Record<keyof typeof t.sections, keyof typeof t.places>
-/** Chooses a place, and in a place with several sections the tab. */
+/**
+ * Chooses a place, and in a place with several sections the tab. The page changes the section after the click, and until
+ * then a button of the old section may have the same name.
+ */
 async function go(slug: keyof typeof t.sections, on = page, texts: typeof t = t) {
   const place = placeOf[slug]
   const linkOf = (name: string) => on.getByRole('link', { name, exact: true }).and(on.locator('nav a:visible'))
   await linkOf(texts.places[place]).first().click()
   if (Object.values(placeOf).filter((one) => one === place).length > 1)
     await linkOf(texts.sections[slug]).and(on.locator('.tabs a')).click()
+  await on.locator(`#to-${slug}`).waitFor()
 }
 const press = (name: string) => shown(page.getByRole('button', { name, exact: true })).click()
 const type = (label: string, text: string) => shown(page.getByLabel(label)).fill(text)
@@ -134,7 +138,7 @@ withBrowser('the keyboard alone asks for a price and opens a checkout', async ()
   await page.locator('h1').click()
   await tabTo(t.places.in)
   await page.keyboard.press('Enter')
-  expect(await page.locator(':focus').textContent()).toBe(t.sections['top-up'])
+  await page.locator(':focus', { hasText: t.sections['top-up'] }).waitFor()
   await tabTo(t.amountIn('IDR'))
   await page.keyboard.type('5000')
   await page.keyboard.press('Enter')
