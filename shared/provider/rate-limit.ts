@@ -1,3 +1,4 @@
+import { type Bucket, filled, msToToken } from '#platform/bucket'
 import type { Clock } from '#platform/clock'
 
 export type RateLimit = {
@@ -6,12 +7,6 @@ export type RateLimit = {
   /** Blocks an endpoint for a while, after the provider has reported its limit. */
   readonly block: (endpoint: string, forMs: number) => void
   readonly waitMs: (endpoint: string) => number
-}
-
-type Bucket = {
-  tokens: number
-  filledAt: number
-  blockedUntil: number
 }
 
 /** Share of the budget, because the provider counts calls per account and endpoint, from all callers. */
@@ -41,35 +36,24 @@ export function openRateLimit(
     const services = alsoCalledByOthers.includes(endpoint) ? 2 : 1
     const max = shareOf(requestsMax, copies() * services)
     const capacity = Math.max(1, Math.floor(max / 6))
-    return { capacity, tokensPerMs: Math.max(1, max - capacity) / windowMs }
+    return { capacity, perMs: Math.max(1, max - capacity) / windowMs }
   }
   const buckets = new Map<string, Bucket>()
+  const blockedUntil = new Map<string, number>()
 
-  const filled = (endpoint: string): Bucket => {
-    const now = clock()
-    const { capacity, tokensPerMs } = paceOf(endpoint)
-    const bucket = buckets.get(endpoint) ?? { tokens: capacity, filledAt: now, blockedUntil: 0 }
-    bucket.tokens = Math.min(capacity, bucket.tokens + (now - bucket.filledAt) * tokensPerMs)
-    bucket.filledAt = now
-    buckets.set(endpoint, bucket)
-    return bucket
-  }
-  const waitFor = (endpoint: string): number => {
-    const bucket = filled(endpoint)
-    const { tokensPerMs } = paceOf(endpoint)
-    const forToken = bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / tokensPerMs)
-    return Math.max(forToken, bucket.blockedUntil - clock(), 0)
-  }
+  const bucketOf = (endpoint: string): Bucket => filled(buckets.get(endpoint), paceOf(endpoint), clock())
+  const waitFor = (endpoint: string): number =>
+    Math.max(msToToken(bucketOf(endpoint), paceOf(endpoint)), (blockedUntil.get(endpoint) ?? 0) - clock(), 0)
   return {
     reserve: (endpoint, patienceMs) => {
       const waitMs = waitFor(endpoint)
       if (waitMs > patienceMs) return null
-      filled(endpoint).tokens -= 1 // A number below zero is a debt that later callers wait for.
+      const { tokens, at } = bucketOf(endpoint)
+      buckets.set(endpoint, { tokens: tokens - 1, at })
       return waitMs
     },
     block: (endpoint, forMs) => {
-      const bucket = filled(endpoint)
-      bucket.blockedUntil = Math.max(bucket.blockedUntil, clock() + forMs)
+      blockedUntil.set(endpoint, Math.max(blockedUntil.get(endpoint) ?? 0, clock() + forMs))
     },
     waitMs: waitFor,
   }

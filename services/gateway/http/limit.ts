@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { type Bucket, filled, msToToken } from '#platform/bucket'
 import type { Clock } from '#platform/clock'
 import type { Config } from '../config'
 import { Refused } from './failure'
@@ -31,37 +32,30 @@ export type Limiter = {
   readonly giveBack: (key: string) => void
 }
 
-type Bucket = { tokens: number; at: number }
-
 /** Maximum number of keys, which bounds the memory. */
 const keysMaxDefault = 50_000
 
 /** Opens a token bucket per key: `atOnce` tokens, refilled evenly at `perMinute`. */
 export function openLimiter(options: { perMinute: number; atOnce?: number; clock: Clock; keysMax?: number }): Limiter {
   const { perMinute, atOnce = perMinute, clock, keysMax = keysMaxDefault } = options
-  const perMs = perMinute / 60_000
+  const pace = { capacity: atOnce, perMs: perMinute / 60_000 }
   const buckets = new LRUCache<string, Bucket>({ max: keysMax })
-  const refilled = (key: string, now: number): number => {
-    const bucket = buckets.get(key)
-    if (!bucket) return atOnce
-    return Math.min(atOnce, bucket.tokens + Math.max(0, now - bucket.at) * perMs)
-  }
+  const bucketOf = (key: string): Bucket => filled(buckets.get(key), pace, clock())
   return {
     perMinute,
     state: (key) => {
-      const tokens = refilled(key, clock())
-      return { left: Math.floor(tokens), fullInSeconds: Math.ceil((atOnce - tokens) / perMs / 1_000) }
+      const { tokens } = bucketOf(key)
+      return { left: Math.floor(tokens), fullInSeconds: Math.ceil((atOnce - tokens) / pace.perMs / 1_000) }
     },
     take(key) {
-      const now = clock()
-      const tokens = refilled(key, now)
-      const waitSeconds = tokens >= 1 ? 0 : Math.ceil((1 - tokens) / perMs / 1000)
-      buckets.set(key, { tokens: waitSeconds === 0 ? tokens - 1 : tokens, at: now })
+      const bucket = bucketOf(key)
+      const waitSeconds = Math.ceil(msToToken(bucket, pace) / 1_000)
+      buckets.set(key, waitSeconds === 0 ? { ...bucket, tokens: bucket.tokens - 1 } : bucket)
       return waitSeconds
     },
     giveBack(key) {
-      const now = clock()
-      buckets.set(key, { tokens: Math.min(atOnce, refilled(key, now) + 1), at: now })
+      const { tokens, at } = bucketOf(key)
+      buckets.set(key, { tokens: Math.min(atOnce, tokens + 1), at })
     },
   }
 }
