@@ -94,6 +94,7 @@ describe('verify-record', () => {
     const { code, said } = await against(filter.url, '--from-block', '0')
     expect(code).toBe(1)
     expect(said).toContain(`2 events are missing after sequence ${total - 2}`)
+    expect(said).toContain('this endpoint has not returned all of them')
   })
 
   test('verify-record compares the record that a gateway serves', async () => {
