@@ -107,6 +107,8 @@ export const moments = [
   'an operator chose accept',
   'an operator gave a refund up',
   'an operator refunded a credited top-up',
+  'a payer disputed a payment that an operator refunded',
+  'our own refund and others took money of one payment',
   'an operator held a cash-out',
   'an operator released a cash-out',
   'an operator cancelled a cash-out',

@@ -16,7 +16,8 @@ import { positionOf as positionOfCashout } from '../../../services/payouts/ledge
 import { journal as payoutsJournal, outbox as payoutsOutbox } from '../../../services/payouts/schema.store'
 import { bookedOf, totalsOf } from '../rows/journal'
 import { auditAutoRepayments, auditLanes } from './auto-repayments'
-import { isCancelled, isPaid, payoutsOf, referenceOf, refundedOf } from './charges'
+import { isCancelled, isPaid, orderedMinorOf, payoutsOf, referenceOf, refundedOf } from './charges'
+import { auditOwed } from './owed'
 import { refOf } from './refs'
 import { laneAddresses } from './relayer'
 import type { Surroundings } from './services'
@@ -86,7 +87,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   if (isGiven && row.feeMinor !== feeMinor) say(`paid a fee of ${row.feeMinor}, not ${feeMinor}`)
   if (isGiven && feeMinor > 0n) world.saw('a top-up paid a fee')
   const isReversed = (world.rows.reversals.get(row.id)?.lostMicro ?? 0n) > 0n
-  if (onChain + row.recoveredMicro > worth && !isReversed && row.writtenOffMicro === 0n)
+  if (onChain + row.recoveredMicro > worth && !isReversed && !(own && orderedMinorOf(book, own) > 0n))
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
   if (charges.length > 0 && !own && row.state !== 'review') say('was paid, but has no charge')
   const isThere = ['credited', 'repaid', 'held'].includes(row.state)
@@ -97,6 +98,17 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`still has ${onChain} on the chain`)
   if (own && ownGoneMinor !== row.refundedMinor)
     say(`has refunds of ${row.refundedMinor}, the provider has ${ownGoneMinor}`)
+  if (
+    own &&
+    paid.length === 1 &&
+    own.capturedMinor === row.fiatMinor &&
+    row.overpaidMinor === 0n &&
+    !mayBeOnHold(row)
+  ) {
+    const wholeMicro = worthOf(row, { paidMinor: row.fiatMinor, feeMinor, refundedMinor: 0n })
+    const given = { ...row, wholeMicro, givenMicro: onChain + row.recoveredMicro }
+    found.push(...auditOwed(around, given, own))
+  }
   const others = charges.filter((one) => one !== own && own)
   const second = restMinor + sum(others.map(({ capturedMinor }) => capturedMinor))
   const cancelled = paid.filter((one) => isCancelled(one) && one !== own)

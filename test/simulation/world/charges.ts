@@ -35,6 +35,17 @@ export function refundedOf(book: Book, payment: Payment): bigint {
   return isWhole && minor < payment.capturedMinor ? payment.capturedMinor : minor
 }
 
+/** Returns the part of it that refunds which we ordered took. */
+export const orderedMinorOf = (book: Book, { id }: Payment): bigint =>
+  book
+    .all('refunds')
+    .filter(
+      ({ paymentId, status, referenceId }) => paymentId === id && status === 'SUCCEEDED' && isOrderedByUs(referenceId),
+    )
+    .reduce((minor, { amountMinor }) => minor + amountMinor, 0n)
+
+const isOrderedByUs = (reference: string | null): boolean => reference?.startsWith('ordered-') ?? false
+
 export const payoutsOf = (book: Book, cashoutId: string): readonly Payout[] =>
   book.all('payouts').filter(({ referenceId }) => referenceId === cashoutId)
 

@@ -1,3 +1,5 @@
+import { currencyOf } from '#infra/sandbox/account'
+import { majorFromMinor } from '#infra/sandbox/money'
 import type { Refund } from '#infra/sandbox/records'
 import {
   DisputeCharge,
@@ -20,7 +22,7 @@ import type { Cashout } from '../../../services/payouts/cashout.table'
 import { chance, oneOf, pick } from './choices'
 import { askOne, type Copy, type Surroundings } from './services'
 
-const isOrdered = ({ referenceId, status }: Refund): boolean => isOrderedByUs(referenceId) && status === 'SUCCEEDED'
+const isOrdered = ({ referenceId }: Refund): boolean => isOrderedByUs(referenceId)
 /** Most time in ms between two looks of the operators at what is in review. */
 const lookMs = 6_000
 const decisions = ['refund', 'refund', 'credit', 'accept'] as const
@@ -34,7 +36,8 @@ const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: Reversal) => cleared
 /**
  * Starts operators who decide about payments in review, open refunds, credited top-ups, frozen wallets, the charges of disputes
  * and cash-outs, at any moment and in any order. Some decide at once about the same one, and some send a command again. Many
- * payments wait until the faults are over, and some are never decided. Refunds that they ordered may bounce.
+ * payments wait until the faults are over, and some are never decided. Refunds that they ordered may bounce, and payers may
+ * dispute what is refunded to them.
  */
 export function startOperators(around: Surroundings, copiesOf: (service: string) => readonly Copy[]): void {
   const { world, provider } = around
@@ -118,6 +121,23 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
     world.tell(`the provider: refunds/${id}/fail`)
     provider.control(`refunds/${id}/fail`)
   }
+  const disputed = new Set<string>()
+  /** Has the payer's bank take money that an operator refunds, and give it back sometimes. */
+  const dispute = ({ paymentId }: Refund) => {
+    if (disputed.has(paymentId)) return
+    disputed.add(paymentId)
+    world.saw('a payer disputed a payment that an operator refunded')
+    const { capturedMinor, account } = provider.book.get('payments', paymentId)!
+    const minor = chance(choices, 500) ? capturedMinor : capturedMinor / 2n
+    const amount = majorFromMinor(minor, currencyOf[account])
+    const made = provider.control(`payments/${paymentId}/chargeback`, { amount, names: 'payment' })
+    world.tell(`the provider: chargeback ${made.id} of ${paymentId}`)
+    if (chance(choices, 600))
+      world.after(oneOf(choices, 20_000), undefined, () => {
+        world.tell(`the provider: chargebacks/${made.id} is reversed`)
+        provider.control(`chargebacks/${made.id}`, { status: 'REVERSED' })
+      })
+  }
   const look = () => {
     const { payments, cashouts, refundOrders, wallets } = world.rows
     for (const cashout of [...cashouts.values()]) {
@@ -134,7 +154,10 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
       if (state === 'open' && chance(choices, 100))
         order(RefundGiveUp, { paymentId, reference }, 'an operator gave a refund up')
     for (const wallet of [...wallets.values()]) if (chance(choices, 30)) decideWallet(wallet)
-    for (const one of provider.book.all('refunds')) if (isOrdered(one) && chance(choices, 20)) bounce(one)
+    for (const one of provider.book.all('refunds').filter(isOrdered)) {
+      if (one.status === 'SUCCEEDED' && chance(choices, 20)) bounce(one)
+      if (chance(choices, 60)) dispute(one)
+    }
   }
   look()
 }

@@ -1,0 +1,33 @@
+import type { Payment } from '#infra/sandbox/records'
+import { orderedMinorOf, refundedOf } from './charges'
+import type { Surroundings } from './services'
+
+type Given = {
+  readonly id: string
+  readonly fiatMinor: bigint
+  readonly feeMinor: bigint
+  /** Value of the whole payment, and what of it was given (10⁻⁶ AUSD). */
+  readonly wholeMicro: bigint
+  readonly givenMicro: bigint
+}
+
+/**
+ * Checks what a wallet owes for a payment that was made once, as agreed. It owes no more than others took, because refunds
+ * that we ordered are our loss, and no less than what it was given for that money.
+ */
+export function auditOwed({ provider, world }: Surroundings, payment: Given, own: Payment): string[] {
+  const { id, fiatMinor, feeMinor, wholeMicro, givenMicro } = payment
+  const goneMinor = refundedOf(provider.book, own)
+  const orderedMinor = orderedMinorOf(provider.book, own)
+  const lostMicro = world.rows.reversals.get(id)?.lostMicro ?? 0n
+  const valueCeil = (minor: bigint) => ceil(wholeMicro * (minor < fiatMinor ? minor : fiatMinor), fiatMinor)
+  const beyondMinor = goneMinor > fiatMinor ? goneMinor - fiatMinor : 0n
+  const beyondMicro = ceil(wholeMicro * beyondMinor, fiatMinor - feeMinor)
+  const mostMicro = valueCeil(goneMinor - orderedMinor) + beyondMicro
+  const leastMicro = beyondMicro + givenMicro - (wholeMicro - valueCeil(goneMinor)) - valueCeil(orderedMinor)
+  if (orderedMinor > 0n && goneMinor > orderedMinor) world.saw('our own refund and others took money of one payment')
+  if (lostMicro > mostMicro) return [`${id}: its wallet owes ${lostMicro}, although others took only ${mostMicro}`]
+  return lostMicro < leastMicro ? [`${id}: its wallet owes ${lostMicro}, although others took ${leastMicro}`] : []
+}
+
+const ceil = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
