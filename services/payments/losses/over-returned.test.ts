@@ -419,3 +419,21 @@ describe('a refund that we ordered of money that a dispute had taken', () => {
     await booked(id)
   })
 })
+
+test.each(['before', 'after'])(
+  'a refund that we ordered is not owed if its charge is listed as voided %s it',
+  async (when) => {
+    const id = await given('QRIS')
+    const happen = [
+      () => fixture.control(`payments/${id}/tell`, { listed: 'VOIDED' }),
+      () => refund(id, { reference_id: `ordered-${id}` }),
+    ]
+    for (const one of when === 'before' ? happen : happen.toReversed()) {
+      await one()
+      await fixture.list()
+    }
+    await fixture.becomes(id, { refundedMinor: 50_000n, writtenOffMicro: 3_076_923n })
+    expect([await missingOf(id), await isFrozen(id)]).toEqual([0n, false])
+    await booked(id)
+  },
+)

@@ -122,13 +122,19 @@ describe('what will have gone back if everything that is open succeeds:', () => 
   })
 })
 
-describe('what went back only because we ordered it:', () => {
+describe('what went back because we ordered it:', () => {
   test.each([
     ['a refund that we ordered', [ordered('succeeded')], 10_000n],
     ['nothing of one that is open', [ordered('pending')], 0n],
     ['it alone beside a dispute', [ordered('succeeded'), dispute('succeeded', paidMinor)], 10_000n],
+    ['it alone beside a dispute of an unknown amount', [ordered('succeeded'), dispute('succeeded', null)], 10_000n],
     ['it alone beside another refund', [ordered('succeeded'), refund('rfd-1', 'succeeded')], 10_000n],
-    ['nothing beside a void charge, which is all of the money', [ordered('succeeded'), isVoid('succeeded')], 0n],
+    [
+      'it also if a row that names no refund may be its own',
+      [ordered('succeeded'), row('txn-1', 'succeeded')],
+      10_000n,
+    ],
+    ['its part of a charge that is void', [ordered('succeeded'), isVoid('succeeded')], 10_000n],
   ] as const)('%s', (_, reports, orderedMinor) => {
     expect(backOf(reports, paidMinor)).toMatchObject({ orderedMinor })
   })

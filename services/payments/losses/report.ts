@@ -80,7 +80,10 @@ export function lookAfterLookMs({ status, refundedMinor }: Said, before: Said | 
 export type Back = {
   /** Amount that went back. */
   readonly goneMinor: bigint
-  /** The part of it that only refunds which we ordered account for. */
+  /**
+   * The part of it that refunds which we ordered account for. A void charge, or a row that names no refund, may be about the
+   * same money, and is counted once: as that of our refund.
+   */
   readonly orderedMinor: bigint
   /** Amount that will have gone back if every open refund and dispute succeeds. */
   readonly mayGoMinor: bigint
@@ -114,10 +117,9 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
     const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
     return voids.filter(counts).reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor)
   }
-  const goneMinor = minorOf(isGone)
   return {
-    goneMinor,
-    orderedMinor: goneMinor - minorOf((move) => isGone(move) && !move.isOrdered),
+    goneMinor: minorOf(isGone),
+    orderedMinor: minorOf((move) => move.isOrdered && isGone(move)),
     mayGoMinor: minorOf((move) => isGone(move) || isOpen(move)),
     orderedOpenMinor: minorOf((move) => move.isOrdered && isOpen(move)),
     isOpen: [...moves, ...voids].some(isOpen),
