@@ -343,7 +343,7 @@ function givenMicro(payment: PaymentFacts): bigint {
  */
 export function waiverOf(payment: PaymentFacts, fromMinor: bigint, toMinor: bigint) {
   const wasGiven = payment.creditedAt !== null || payment.recoveredMicro > 0n
-  if (!wasGiven || !isBeyondRevoking(payment)) return {}
+  if (!(wasGiven && isBeyondRevoking(payment)) && !isOrderedForGood(payment)) return {}
   const { ausdMicro, fiatMinor, refundedMinor, refundAppliedMinor, writtenOffMicro } = payment
   const leftAfter = (orderedMinor: bigint) => remainderFloor({ ausdMicro, fiatMinor, refundedMinor: orderedMinor })
   if (toMinor > fromMinor) {

@@ -16,7 +16,8 @@ const paymentClaims = `
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else p.fiat_minor - p.refunded_minor end - beyond_minor as exchanged_minor, beyond,
       worth, fee_earned, p.recovered_micro, p.written_off_micro, given,
-      case when p.credited_at is null then greatest(worth - p.recovered_micro, 0) else 0 end as promised,
+      case when exchanged and p.credited_at is null
+        then greatest(worth + p.written_off_micro - p.recovered_micro, 0) else 0 end as promised,
       p.held is true and p.hold_ended_at is null as may_be_taken,
       case when p.state in ('held', 'credited', 'repaid', 'revoking') then p.onchain_micro
         when p.state in ('review', 'refunding', 'accepted') and p.credited_at is not null then p.onchain_micro

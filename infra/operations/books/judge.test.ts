@@ -313,6 +313,40 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
     expect(whole.sort()).toEqual([...expected].sort())
   })
 
+  test('judge finds no break in a payment of which a refund was waived while its credit waits', async () => {
+    const moved = (name: string, sign: 1 | -1) => {
+      const lines = [
+        ['provider_id', 'IDR', -812_500],
+        ['exchange', 'IDR', 812_500],
+        ['exchange', 'AUSD', -50_000_000],
+        ['promises', 'AUSD', -100_000_000],
+        ['waived', 'AUSD', 50_000_000],
+        ['treasury', 'AUSD', 100_000_000],
+        ['credit_line', 'AUSD', -100_000_000],
+        ['collateral', 'AUSD', 100_000_000],
+      ] as const
+      return `insert into payments.journal (posting, line, event, item, account, asset, amount) values ${lines
+        .map(
+          ([account, asset, amount], line) =>
+            `('${name}', ${line}, 'by hand', 'pay_1', '${account}', '${asset}', ${sign * amount})`,
+        )
+        .join(', ')}`
+    }
+    await run(
+      `alter table payments.payments disable trigger user; ${payment(
+        "state = 'paid', credited_at = null, next_check_at = now(), refunded_minor = 812500, written_off_micro = 50000000, updated_at = now()",
+      )}; ${moved('waived', 1)}; ${listed('refund', "'pay_1'", '812500')}`,
+    )
+    const breaks = await found()
+    await run(
+      `${payment(
+        "state = 'credited', credited_at = now(), next_check_at = null, refunded_minor = 0, written_off_micro = 0",
+      )}; alter table payments.payments enable trigger user; ${moved('waived no more', -1)}; ${unlisted}`,
+    )
+    expect(await found()).toEqual([])
+    expect(breaks).toEqual([])
+  })
+
   test('judge reports a posting that does not balance', async () => {
     await run(`set session_replication_role = replica; insert into books.journal
       (posting, line, event, item, account, asset, amount) values ('p', 0, 'e', 'i', 'gas', 'MON', 9);

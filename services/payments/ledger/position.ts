@@ -91,7 +91,8 @@ function ausdLines(payment: BookedPayment): JournalLine[] {
   if (!isExchanged(payment)) return claim
   const worthMicro = remainderFloor(payment)
   const creditedMicro = creditedAt === null ? 0n : onchainMicro
-  const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - recoveredMicro) : 0n
+  // An order that waits gives also what was waived since.
+  const promisedMicro = creditedAt === null ? atLeastZero(worthMicro + writtenOffMicro - recoveredMicro) : 0n
   // The wallet owes the AUSD that was credited, kept or promised beyond the current value of the money.
   const owedMicro = creditedMicro + recoveredMicro + promisedMicro - worthMicro - writtenOffMicro
   // The spread income also counts late money, by its value at the current rate and the spread of its quote.

@@ -437,3 +437,63 @@ test.each(['before', 'after'])(
     await booked(id)
   },
 )
+
+test('a refund that we ordered, and that failed, is not owed if it is made after all while the credit waits', async () => {
+  const id = await opened()
+  await pay(id)
+  await fixture.list()
+  await fixture.becomes(id, { state: 'paid' })
+  const ours = await refund(id, { reference_id: `ordered-${id}`, amount: 20_000 })
+  await fixture.list()
+  await fixture.becomes(id, { state: 'paid', refundedMinor: 20_000n, writtenOffMicro: 1_230_770n })
+  await booked(id)
+  await fixture.settle('credit', id)
+  await fixture.becomes(id, { state: 'credited', refundedMinor: 20_000n, writtenOffMicro: 1_230_770n })
+  expect([await missingOf(id), await isFrozen(id)]).toEqual([0n, false])
+  expect(await booked(id)).not.toHaveProperty('clawback AUSD')
+  await fixture.control(`refunds/${ours}/fail`)
+  await fixture.list()
+  await fixture.becomes(id, { state: 'credited', refundedMinor: 0n, writtenOffMicro: 0n })
+})
+
+test('a refund that we ordered is waived no longer once the credit has failed for which it was waived', async () => {
+  const id = await opened()
+  await pay(id)
+  await fixture.list()
+  await refund(id, { reference_id: `ordered-${id}`, amount: 20_000 })
+  await fixture.list()
+  await fixture.becomes(id, { state: 'paid', writtenOffMicro: 1_230_770n })
+  await fixture.settle('credit', id, true)
+  await fixture.becomes(id, { state: 'review', reason: 'credit_failed', refundedMinor: 20_000n, writtenOffMicro: 0n })
+  await booked(id)
+  expect((await fixture.resolve(id, 'credit')).ok).toHaveProperty('done')
+  await fixture.settle('credit', `${id}.1`)
+  await fixture.becomes(id, { state: 'credited', onchainMicro: 1_846_153n })
+  await dispute(id, { amount: 30_000 })
+  await fixture.list()
+  await fixture.becomes(id, { refundedMinor: 50_000n })
+  expect(await missingOf(id)).toBe(1_846_153n)
+  await booked(id)
+})
+
+test('a refund that we ordered of a payment that covered an earlier loss stays waived for that loss if the credit fails', async () => {
+  const earlier = await given('QRIS')
+  const { wallet } = (await fixture.row(earlier))!
+  await dispute(earlier, { amount: 20_000 })
+  await fixture.list()
+  await fixture.becomes(earlier, { state: 'review', refundedMinor: 20_000n })
+  const asked = { wallet, quoteId: fixture.quote(), amount: '50000', method: 'qr' } as const
+  const id = (await fixture.topup(asked)).ok!.paymentId
+  await pay(id)
+  await fixture.list()
+  const covered = { recoveredMicro: 1_230_770n, onchainMicro: 1_846_153n }
+  await fixture.becomes(id, { state: 'paid', ...covered })
+  await refund(id, { reference_id: `ordered-${id}` })
+  await fixture.list()
+  await fixture.becomes(id, { state: 'paid', refundedMinor: 50_000n, writtenOffMicro: 3_076_923n })
+  await booked(id)
+  await fixture.settle('credit', id, true)
+  await fixture.becomes(id, { state: 'review', reason: 'credit_failed', writtenOffMicro: 1_230_770n })
+  expect([await missingOf(id), await isFrozen(id)]).toEqual([0n, false])
+  await booked(id)
+})

@@ -9,10 +9,10 @@ import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/p
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 import type { Context } from '../context'
-import { decideOverpaid, nextCheck, type Step } from '../decide'
+import { decideOverpaid, nextCheck, type Step, unpaidMicro } from '../decide'
 import { bookStep } from '../ledger/book'
 import { recordReversal } from '../losses/reversal'
-import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
+import { isOnHold, least, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
 import { type Change, findUnsettled, moveLocked } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
@@ -99,6 +99,9 @@ function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Cha
   if ('undone' in step) return restartOf(payment, 0n)
   if ('leftMicro' in step) return { leftMicro: step.leftMicro }
   if (step.next === 'refunded') return { refundAppliedMinor: payment.refundedMinor }
+  // Of an order that failed, nothing is waived but what covered an earlier loss.
+  if (step.reason === 'credit_failed' || step.reason === 'repay_failed')
+    return { writtenOffMicro: least(payment.writtenOffMicro, unpaidMicro({ ...payment, state: step.next })) }
   return {}
 }
 
