@@ -128,14 +128,15 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
 
 /**
  * Splits the refunds of a charge of which only a part counts. They count for the rest, `restMinor`, first: the rest belongs
- * to the payer, and the part that counts was applied.
+ * to the payer, and the part that counts was applied. Those that we ordered come before all others, because the rest is what
+ * they return.
  */
 export function splitBack(back: Back, restMinor: bigint): { own: Back; rest: Pick<Back, 'goneMinor' | 'mayGoMinor'> } {
   const beyond = (minor: bigint) => (minor > restMinor ? minor - restMinor : 0n)
   const goneMinor = beyond(back.goneMinor)
   const mayGoMinor = beyond(back.mayGoMinor)
-  const orderedMinor = goneMinor - beyond(back.goneMinor - back.orderedMinor)
-  const orderedOpenMinor = beyond(back.goneMinor + back.orderedOpenMinor) - goneMinor
+  const orderedMinor = beyond(back.orderedMinor)
+  const orderedOpenMinor = beyond(back.orderedMinor + back.orderedOpenMinor) - orderedMinor
   return {
     own: { goneMinor, orderedMinor, mayGoMinor, orderedOpenMinor, isOpen: back.isOpen },
     rest: { goneMinor: back.goneMinor - goneMinor, mayGoMinor: back.mayGoMinor - mayGoMinor },

@@ -69,6 +69,31 @@ describe('a settlement of which one rupiah too much was paid', () => {
     expect(books).not.toHaveProperty(['suspense IDR'])
   })
 
+  test('is a loss of the wallet when a dispute takes the rupiah again that the operator refunded, until it is won', async () => {
+    const id = await overpaid('DANA')
+    await fixture.becomes(id, { state: 'repaid' })
+    await fixture.recheck()
+    await fixture.becomes(id, { state: 'review', reason: 'overpaid' })
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    const [order] = await fixture.orderedRefunds(id)
+    await fixture.control(`refunds/${order!.refundId}/succeed`)
+    const { wallet } = (await fixture.becomes(id, { state: 'repaid', overpaidRefundedMinor: 1n }))!
+    const { id: dispute } = await fixture.control(`payments/${id}/chargeback`, { amount: 1 })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 1n, overpaidRefundedMinor: 1n, writtenOffMicro: 0n })
+    const lossOf = async () => (await fixture.reversals()).find(({ paymentId }) => paymentId === id)?.lostMicro
+    expect([await lossOf(), (await fixture.walletRow(wallet))?.frozen]).toEqual([62n, true])
+    await booked(id)
+    await fixture.control(`chargebacks/${dispute}`, { status: 'REVERSED' })
+    // A reading of the list is shared for a while.
+    fixture.time.aheadMs += 10_000
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 1n })
+    expect([await lossOf(), (await fixture.walletRow(wallet))?.frozen]).toEqual([0n, false])
+    await booked(id)
+  })
+
   test('keeps the debt repaid when the operator accepts the rupiah, which becomes ours', async () => {
     const id = await overpaid()
     await fixture.becomes(id, { state: 'review' })
