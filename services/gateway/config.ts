@@ -187,7 +187,10 @@ export const fields = {
     secret: true,
   }),
   IDENTITY_LEVEL: {
-    ...text({ about: 'required Sumsub level or Persona template id', fallback: 'basic-kyc-level' }),
+    ...text({
+      about: 'required Sumsub level or Persona template id; users who were approved at an earlier one stay verified',
+      fallback: 'basic-kyc-level',
+    }),
     parse: (raw: string, other?: (name: string) => string | undefined) => {
       if (other?.('IDENTITY_PROVIDER') === 'persona' && !raw.startsWith('itmpl_'))
         throw new Error('must be the id of a Persona template, itmpl_…')
