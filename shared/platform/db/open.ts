@@ -154,7 +154,11 @@ export function openDatabase(options: {
       const result = await guarded('transaction', () =>
         db.transaction(async (tx) => {
           tell = takeAnnouncements(tx, listeners)
-          return work(tx)
+          try {
+            return await work(tx)
+          } catch (error) {
+            throw isAfterFailure(error) ? (aheadErrors.get(tx) ?? error) : error
+          }
         }),
       )
       tell()
@@ -210,8 +214,16 @@ export function sendAhead(
   // `ahead` is an option of infra/patches/postgres@3.4.9.patch.
   const options = { prepare: true, simple: false, ahead: true } as object
   // An error fails the transaction by itself.
-  session.client.unsafe(text, params as never[], options).then(take, () => {})
+  session.client.unsafe(text, params as never[], options).then(take, (error) => {
+    if (!aheadErrors.has(tx)) aheadErrors.set(tx, error)
+  })
 }
+
+/** First error of what a transaction sent ahead. If a later statement shares no round trip with it, Postgres does not repeat it. */
+const aheadErrors = new WeakMap<Tx, unknown>()
+
+const isAfterFailure = (error: unknown): boolean =>
+  error instanceof DrizzleQueryError && (error.cause as { code?: unknown } | undefined)?.code === '25P02'
 
 /** Error of a statement that Postgres refused: `code` is the SQLSTATE, `constraint` the violated constraint. */
 export class DatabaseRefused extends Error {

@@ -185,6 +185,17 @@ describe('if a statement that is sent ahead fails, so does the transaction', () 
     await relay.database.transaction(async (tx) => sendAhead(tx, insert('kept')))
     expect(await words()).toEqual(['kept'])
   })
+
+  test('with its error, also where the connection has prepared none of several statements', async () => {
+    await using relay = await openRelay()
+    const failed = relay.database.transaction(async (tx) => {
+      sendAhead(tx, failing)
+      sendAhead(tx, insert('ahead'))
+      await Promise.all([find(tx, 'one'), tx.execute(insert('other'))])
+    })
+    expect(await outcomeOf(failed)).toContain('division by zero')
+    expect(await words()).toEqual([])
+  })
 })
 
 describe('if Postgres refuses to begin, nothing is written', () => {
