@@ -210,7 +210,7 @@ function orders(context: Context) {
   const { database } = context
   const messages = messagesOf(context)
   const command = (task: Task, messageId: string = crypto.randomUUID()) =>
-    handle(messages, { subject: `relay.${task.kind}`, messageId, payload: task.payload })
+    handle(messages, { subject: `relay.${task.kind}`, messageId, payload: task.payload, isFresh: true })
   const operationOf = (task: Task) =>
     database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
   async function finish(context: Context, task: Task) {

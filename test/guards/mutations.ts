@@ -67,7 +67,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a take that shares its transfer with another never counts as late': without('failed.authorizationNonce'),
   'an examined operation is ended only if it is still waiting': instead("'waiting'", "'waiting', 'assigned'"),
   'an operation is given up only if it is still waiting': without("['waiting']"),
-  'AUSD returned to its sender does not also pay a cash-out': never,
+  'AUSD returned to its sender does not also pay a cash-out': [never, never],
   'an erasure waits for an order of its wallet that is being stored': instead('lockWallet', 'async () => {}'),
   'a return has one nonce, so that the token refuses a second': instead(
     'payoutId}',
@@ -250,7 +250,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     'select 1',
   ),
   'a step that is not taken fails its transaction': instead('1 / (select', '1 + (select'),
-  'a fresh message that is claimed is not handled': instead('1 / (select', '1 + (select'),
+  'a fresh message that is claimed is not handled': instead('orFail', 'withSideWrites'),
   'only the instance with the claim does the work': instead('claimed', 'true'),
   'a claim commits together with its work or not at all': instead(
     'claimDelivered(tx',

@@ -57,13 +57,19 @@ export async function insertOperation(
   order: Order,
   as?: { state: 'failed'; reason: string },
 ): Promise<boolean> {
-  const rows = await tx
+  return (await inserting(tx, { ...order, ...as })).length === 1
+}
+
+/** Does the same together with the next statement or the commit, which fails (`isTooLate`) where it would return false. */
+export const insertOperationAhead = (tx: Tx, order: Order): void =>
+  sendAhead(tx, orFail(inserting(tx, order).getSQL(), []))
+
+const inserting = (tx: Tx, order: Order & { state?: 'failed'; reason?: string }) =>
+  tx
     .insert(operations)
-    .values({ requestId: requestId() ?? null, ...order, ...as })
+    .values({ requestId: requestId() ?? null, ...order })
     .onConflictDoNothing()
     .returning({ id: operations.id })
-  return rows.length === 1
-}
 
 /** Stores orders together with the next statement or the commit. Those that are stored already stay as they are. */
 export function insertOperations(tx: Tx, orders: readonly Order[]): void {

@@ -11,9 +11,16 @@ import type { Context } from '../context'
 import { bookOperation } from '../ledger/book'
 import { outbox } from '../schema.store'
 import { mayHappenLate, type OperationState, type Order, openStates, orderOf, type Task } from './operation'
-import { countRepeat, findOperation, insertOperation, moveOperation, moveOperationsAhead } from './operation.store'
+import {
+  countRepeat,
+  findOperation,
+  insertOperation,
+  insertOperationAhead,
+  moveOperation,
+  moveOperationsAhead,
+} from './operation.store'
 import type { Operation } from './operation.table'
-import { isGivenBack, lockWallet } from './wallet.store'
+import { failIfGivenBack, isGivenBack, lockWallet } from './wallet.store'
 
 // Outcomes are announced in the commit that ends the operation, and again for each repeat of the command.
 
@@ -33,6 +40,7 @@ export const orderReactions: readonly Reaction[] = [
 function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Task): Reaction {
   return reactTo<T>(topic, {
     apply: (tx, message) => accept(tx, orderOf(taskOf(message))),
+    applyNew: (tx, message) => acceptNew(tx, orderOf(taskOf(message))),
     again: async (tx, message) => {
       const order = orderOf(taskOf(message))
       const known = await findOperation(tx, order.id)
@@ -42,14 +50,28 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
   })
 }
 
+/** Makes an erasure wait, and keeps AUSD that is being given back from being paid out as well. */
+const lockOf = (tx: Tx, { wallet }: Order): void =>
+  // guard: a take waits for a giveback of its wallet that is being stored
+  lockWallet(tx, wallet)
+
+/**
+ * Stores the operation of an order together with the commit, which fails (`isTooLate`) if it is stored already, or if its AUSD is
+ * that of another operation.
+ */
+function acceptNew(tx: Tx, order: Order): void {
+  lockOf(tx, order)
+  // guard: AUSD returned to its sender does not also pay a cash-out
+  if (order.kind === 'take') failIfGivenBack(tx, order)
+  insertOperationAhead(tx, order)
+}
+
 /**
  * Stores the operation of an order. Throws `Malformed` (a dead letter) if the same cause was ordered with other
  * content.
  */
 async function accept(tx: Tx, order: Order): Promise<void> {
-  // The lock makes an erasure wait, and keeps AUSD that is being given back from being paid out as well.
-  // guard: a take waits for a giveback of its wallet that is being stored
-  lockWallet(tx, order.wallet)
+  lockOf(tx, order)
   // guard: AUSD returned to its sender does not also pay a cash-out
   const isLost = order.kind === 'take' && (await isGivenBack(tx, order))
   if (!isLost && (await insertOperation(tx, order))) return

@@ -1,6 +1,7 @@
 import { and, eq, gt, gte, inArray, lt, lte, ne, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { fromNow, isOneOf, midnightInJakarta } from '#platform/db/columns'
+import { orFail } from '#platform/db/compiled-query'
 import { type Db, sendAhead, type Tx } from '#platform/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
@@ -171,11 +172,17 @@ export const findTakesBy = (
       ),
     ) as never
 
-export async function isGivenBack(
-  db: Db,
-  { wallet, authorizationNonce }: Pick<Operation, 'wallet' | 'authorizationNonce'>,
-): Promise<boolean> {
-  const rows = await db
+type Authorized = Pick<Operation, 'wallet' | 'authorizationNonce'>
+
+export const isGivenBack = async (db: Db, order: Authorized): Promise<boolean> =>
+  (await givebackOf(db, order)).length > 0
+
+/** Fails the transaction (`isTooLate`) in the same case, together with its next statement or its commit. */
+export const failIfGivenBack = (tx: Tx, order: Authorized): void =>
+  sendAhead(tx, orFail(givebackOf(tx, order).getSQL(), [], 0))
+
+const givebackOf = (db: Db, { wallet, authorizationNonce }: Authorized) =>
+  db
     .select({ id: operations.id })
     .from(operations)
     .where(
@@ -185,5 +192,3 @@ export async function isGivenBack(
         sql`${operations.authorizationNonce} = ${authorizationNonce}`,
       ),
     )
-  return rows.length > 0
-}

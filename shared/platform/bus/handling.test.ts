@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { Type } from 'typebox'
 import { type HandlingContext, handle } from '#platform/bus/handling'
 import { noNews, reactTo } from '#platform/bus/reaction'
 import { attemptsMax } from '#platform/bus/verdict'
+import { orFail } from '#platform/db/compiled-query'
 import { claim } from '#platform/db/inbox.store'
 import { messagingTables } from '#platform/db/messaging'
-import { type Database, openDatabase, type Tx } from '#platform/db/open'
+import { type Database, openDatabase, sendAhead, type Tx } from '#platform/db/open'
 import { DeadlinePassed } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { event } from '#shared/messages/topic'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
-import { handleUntilDone } from '#test/support/wait'
+import { handleUntilDone, waitUntil } from '#test/support/wait'
 
 const happened = event('relay.extend.failed', 'chain-relayer', Type.Object({ id: Type.String() }))
 const messaging = messagingTables(pgSchema('payments'))
@@ -33,13 +34,19 @@ afterAll(async () => {
 
 const timesDone = async (id: string) =>
   (await copies[0].read((db) => db.execute(sql`select from public.done where id = ${id}`))).length
+const claims = async (messageId: string) => {
+  const { inbox } = messaging
+  const isIt = and(eq(inbox.messageId, messageId), eq(inbox.attempts, 0), isNotNull(inbox.doneAt))
+  return copies[0].read((db) => db.$count(inbox, isIt))
+}
 const work = (tx: Tx, id: string) => tx.execute(sql`insert into public.done values (${id})`)
 
 type Steps = {
   find?: () => Promise<unknown>
   apply?: (tx: Tx, message: { id: string }) => Promise<void>
+  applyNew?: (tx: Tx, message: { id: string }) => void
 }
-const contextOf = (database: Database, { find, apply }: Steps = {}): HandlingContext => ({
+const contextOf = (database: Database, { find, apply, applyNew }: Steps = {}): HandlingContext => ({
   consumer: 'payments',
   database,
   messaging,
@@ -48,6 +55,7 @@ const contextOf = (database: Database, { find, apply }: Steps = {}): HandlingCon
   reactions: [
     reactTo(happened, {
       ...(find && { find }),
+      ...(applyNew && { applyNew }),
       apply: apply ?? (async (tx, { id }) => void (await work(tx, id))),
     }),
   ],
@@ -108,6 +116,62 @@ describe('a message', () => {
     for (const copy of copies) expect(await handle(contextOf(copy, { find }), messageOf('known'))).toBe('done')
     expect(found).toBe(1)
     expect(await timesDone('known')).toBe(0)
+  })
+
+  test('without news that is fresh is claimed a moment later, also by two instances, and is not looked up again', async () => {
+    let found = 0
+    const find = async () => {
+      found += 1
+      return noNews
+    }
+    const fresh = { ...messageOf('claimed later'), isFresh: true }
+    for (const copy of copies) expect(await handle(contextOf(copy, { find }), fresh)).toBe('done')
+    expect(await claims('claimed later')).toBe(0)
+    await waitUntil('the claim', async () => (await claims('claimed later')) === 1)
+    expect(await handle(contextOf(copies[1], { find }), messageOf('claimed later'))).toBe('done')
+    expect(found).toBe(copies.length)
+    expect(await timesDone('claimed later')).toBe(0)
+  })
+
+  describe('that is fresh, and whose work needs no result', () => {
+    const insertNew = (id: string) => sql`insert into public.done select ${id}
+      where not exists (select from public.done where id = ${id}) returning id`
+    const applyNew = (tx: Tx, { id }: { id: string }) => sendAhead(tx, orFail(insertNew(id), []))
+    const fresh = (messageId: string, id = messageId) => ({ ...messageOf(messageId, { id }), isFresh: true })
+    const never = async () => expect.unreachable()
+
+    test('is handled without a look at what is stored, and once by two instances at the same moment', async () => {
+      expect(await handle(contextOf(copies[0], { apply: never, applyNew }), fresh('new'))).toBe('done')
+      const apply = async () => {}
+      const handled = copies.map((copy) => handle(contextOf(copy, { apply, applyNew }), fresh('both')))
+      expect(await Promise.all(handled)).toEqual(['done', 'done'])
+      expect([await timesDone('new'), await timesDone('both')]).toEqual([1, 1])
+    })
+
+    test('is handled like any other if what it leads to is stored already, and counts no failure', async () => {
+      const applied: string[] = []
+      const apply = async (_: Tx, { id }: { id: string }) => void applied.push(id)
+      for (const name of ['first', 'second'])
+        expect(await handle(contextOf(copies[0], { apply, applyNew }), fresh(name, 'stored'))).toBe('done')
+      expect({ applied, times: await timesDone('stored') }).toEqual({ applied: ['stored'], times: 1 })
+      expect(await claims('second')).toBe(1)
+    })
+
+    test('leaves no claim if its work fails, and is handled at its redelivery', async () => {
+      const failing = (tx: Tx) => sendAhead(tx, sql`insert into public.done values (null)`)
+      expect(await handle(contextOf(copies[0], { applyNew: failing }), fresh('broken'))).toHaveProperty('retryInMs')
+      const { inbox } = messaging
+      const rows = await copies[0].read((db) => db.select().from(inbox).where(eq(inbox.messageId, 'broken')))
+      expect(rows).toMatchObject([{ attempts: 1, doneAt: null }])
+      expect(await handle(contextOf(copies[1], { applyNew: failing }), messageOf('broken'))).toBe('done')
+      expect(await timesDone('broken')).toBe(1)
+    })
+
+    test('does nothing if it was handled before', async () => {
+      const steps = { apply: never, applyNew }
+      for (const copy of copies) expect(await handle(contextOf(copy, steps), fresh('handled twice'))).toBe('done')
+      expect(await timesDone('handled twice')).toBe(1)
+    })
   })
 
   // guard: a claim commits together with its work or not at all

@@ -1,9 +1,11 @@
+import { openMarks } from '#platform/bus/marks'
 import { type InTurn, openQueues } from '#platform/bus/queue'
 import { covers, noNews, type Reaction } from '#platform/bus/reaction'
 import { Malformed, type MessageVerdict, verdictOn } from '#platform/bus/verdict'
+import { isTooLate } from '#platform/db/compiled-query'
 import { storeDeadLetter } from '#platform/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#platform/db/inbox.store'
-import { claimDelivered, claimFresh, type MessagingTables } from '#platform/db/messaging'
+import { claimDelivered, claimFresh, claimKnown, type MessagingTables } from '#platform/db/messaging'
 import type { Database } from '#platform/db/open'
 import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
@@ -93,6 +95,19 @@ function inTurnOf({ database }: HandlingContext): InTurn {
   return inTurn
 }
 
+const known = new WeakMap<Database, ReturnType<typeof openKnown>>()
+function knownOf(context: HandlingContext) {
+  const marks = known.get(context.database) ?? openKnown(context)
+  known.set(context.database, marks)
+  return marks
+}
+const openKnown = ({ database, messaging, log }: HandlingContext) =>
+  openMarks((deliveries: Parameters<typeof claimKnown>[2]) =>
+    claimKnown(database, messaging.inbox, deliveries).catch((error) =>
+      log.warn({ err: error }, 'could not claim messages without news'),
+    ),
+  )
+
 async function react(
   context: HandlingContext,
   message: IncomingMessage,
@@ -101,7 +116,7 @@ async function react(
 ): Promise<boolean> {
   const { database, messaging, consumer } = context
   const { messageId, isFresh } = message
-  const { find, again } = reaction
+  const { find, again, applyNew } = reaction
   // This check only saves a slow `find`; the claim below decides. The broker does not know every earlier delivery: a
   // consumer that was lost and created again delivers all stored messages as new.
   const isHandled = () => isDone(database, messaging.inbox, consumer, messageId)
@@ -112,23 +127,26 @@ async function react(
   const found = await find?.(value)
   if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)
   if (found === noNews) {
-    await database.run((db) => claimDelivered(db, messaging, consumer, messageId))
+    // The claim of a fresh message ends no earlier failure, and without it the message is only looked up again.
+    if (isFresh) knownOf(context).mark({ consumer, messageId })
+    else await database.run((db) => claimDelivered(db, messaging, consumer, messageId))
     return true
   }
   const handling = database.transaction(async (tx) => {
     if (isFresh) claimFresh(tx, messaging, consumer, messageId)
     // guard: a claim commits together with its work or not at all
     const claimed = isFresh || (await claimDelivered(tx, messaging, consumer, messageId))
+    if (isFresh && applyNew) applyNew(tx, value)
     // guard: only the instance with the claim does the work
-    await (claimed ? reaction.apply(tx, value, found) : again?.(tx, value))
+    else await (claimed ? reaction.apply(tx, value, found) : again?.(tx, value))
     return claimed
   })
   const isNew = await handling.catch(async (error) => {
-    // A message that the broker stored again can have been handled under the same id.
-    if (isFresh && (await isHandled())) return 'handled'
+    // A message that the broker stored again can have been handled under the same id, and another can have led to the same.
+    if (isFresh && (isTooLate(error) || (await isHandled()))) return 'known'
     throw error
   })
-  if (isNew === 'handled') return react(context, { ...message, isFresh: false }, reaction, value)
+  if (isNew === 'known') return react(context, { ...message, isFresh: false }, reaction, value)
   if (isNew) failpoint(`${consumer}:took:${reaction.topic.subject}`)
   return true
 }

@@ -1,3 +1,4 @@
+import { openMarks } from '#platform/bus/marks'
 import type { Bus } from '#platform/bus/open'
 import { publish } from '#platform/bus/publish'
 import type { Database } from '#platform/db/open'
@@ -9,8 +10,6 @@ import { idle, type Loop, startLoop } from '#platform/loop'
 const againMs = 500
 const pollMs = 5_000
 const rowsMax = 100
-/** Delay in ms until rows are marked, so that one statement marks many; it is well within the lease of a new row. */
-const markAfterMs = 500
 
 type Message = Announced['message']
 
@@ -20,7 +19,10 @@ type Message = Announced['message']
  */
 export function relayOutbox(options: { bus: Bus; database: Database; outbox: OutboxTable; log: Log }): Loop {
   const { bus, database, outbox, log } = options
-  const sent = openMarks(options)
+  // Well within the lease of a new row. A crash before causes a duplicate, never a loss.
+  const sent = openMarks((ids: readonly string[]) =>
+    markPublished(database, outbox, ids).catch((error) => log.warn({ err: error }, 'outbox mark failed, will resend')),
+  )
   const sending = new Set<Promise<void>>()
   let committed: Message[] = []
 
@@ -72,28 +74,4 @@ export function relayOutbox(options: { bus: Bus; database: Database; outbox: Out
       await sent.flush()
     },
   }
-}
-
-/**
- * Marks messages as published, but only after the broker has confirmed them. So a crash in between causes a duplicate,
- * never a loss.
- */
-function openMarks({ database, outbox, log }: { database: Database; outbox: OutboxTable; log: Log }) {
-  let ids: string[] = []
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const flush = async (): Promise<void> => {
-    clearTimeout(timer)
-    timer = undefined
-    const marked = ids
-    ids = []
-    if (marked.length === 0) return
-    await markPublished(database, outbox, marked).catch((error) =>
-      log.warn({ err: error }, 'outbox mark failed, will resend'),
-    )
-  }
-  const mark = (id: string): void => {
-    ids.push(id)
-    timer ??= setTimeout(flush, markAfterMs)
-  }
-  return { mark, flush }
 }

@@ -8,6 +8,8 @@ export const noNews = Symbol('no news')
  * Reaction to a topic. `find` queries external systems and may be slow. `apply` writes in the transaction that claims
  * the message, and makes no network calls. `again` runs for work already done: the sender repeats the message because
  * the effect was lost. Messages with the same `orderOf` are handled in order within a process, which saves lock waits.
+ * `applyNew` writes, without a wait, what a message leads to that nobody has handled. Its transaction fails (`isTooLate`) if
+ * something of that is stored already; the message is then handled by `apply`.
  */
 export type Reaction = {
   readonly topic: Topic
@@ -15,6 +17,7 @@ export type Reaction = {
   readonly orderOf?: (message: unknown) => string | undefined
   readonly find?: (message: unknown) => Promise<unknown>
   readonly apply: (tx: Tx, message: unknown, found: unknown) => Promise<void>
+  readonly applyNew?: (tx: Tx, message: unknown) => void
   readonly again?: (tx: Tx, message: unknown) => Promise<void>
 }
 
@@ -25,6 +28,7 @@ export const reactTo = <T extends Topic, F = undefined>(
     orderOf?: (message: Message<T>) => string | undefined
     find?: (message: Message<T>) => Promise<F | typeof noNews>
     apply: (tx: Tx, message: Message<T>, found: F) => Promise<void>
+    applyNew?: (tx: Tx, message: Message<T>) => void
     again?: (tx: Tx, message: Message<T>) => Promise<void>
   },
 ): Reaction => ({
@@ -33,6 +37,7 @@ export const reactTo = <T extends Topic, F = undefined>(
   ...(steps.orderOf && { orderOf: (message) => steps.orderOf!(message as Message<T>) }),
   ...(steps.find && { find: (message) => steps.find!(message as Message<T>) }),
   apply: (tx, message, found) => steps.apply(tx, message as Message<T>, found as F),
+  ...(steps.applyNew && { applyNew: (tx, message) => steps.applyNew!(tx, message as Message<T>) }),
   ...(steps.again && { again: (tx, message) => steps.again!(tx, message as Message<T>) }),
 })
 

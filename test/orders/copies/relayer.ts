@@ -61,6 +61,7 @@ export function openRelayer(side: Side) {
         subject: 'relay.credit',
         messageId,
         payload: { refId, wallet, ausd: '3076923', held: false },
+        isFresh: true,
       }),
   }
 }

@@ -2,7 +2,7 @@ import type { Announced } from '#platform/db/outbox.store'
 import { schemaReader } from '#platform/schema'
 import type { Topic } from '#shared/messages/topic'
 import { type DeadLetterRow, type InboxRow, type Rows, rowsOf } from './rows'
-import { nothing, type StandIn } from './table'
+import { nothing, type StandIn, tooLate } from './table'
 
 type Inbox = typeof import('#platform/db/inbox.store')
 type Outbox = typeof import('#platform/db/outbox.store')
@@ -51,8 +51,15 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
 }
 
 export const claimFresh: StandIn<Messaging['claimFresh']> = (tx, { inbox }, consumer, messageId) => {
-  if (!claimIn(rowsOf(tx), inbox, consumer, messageId)) throw new Error('a fresh message is claimed')
+  if (!claimIn(rowsOf(tx), inbox, consumer, messageId)) throw tooLate()
 }
+
+export const claimKnown: StandIn<Messaging['claimKnown']> = (database, inbox, known) =>
+  database.run(async (db) => {
+    for (const { consumer, messageId } of known)
+      rowsOf(db).of<InboxRow>(inbox).insert(keyOf(consumer, messageId), { attempts: 0, done: true })
+    return nothing
+  })
 
 /** Leases in ms, as in `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000

@@ -63,6 +63,7 @@ const makers: readonly Maker[] = [
     name: 'insertOperation',
     given: [orderFrom(choices), { state: 'failed', reason: 'balance_too_low' }],
   }),
+  (choices) => ({ name: 'insertOperationAhead', given: [orderFrom(choices)] }),
   (choices) => ({ name: 'findOperation', given: [pick(choices, ids)] }),
   (choices) => ({ name: 'findOperations', given: [some(choices)] }),
   (choices) => ({ name: 'blockOfRef', given: [pick(choices, causes)] }),

@@ -40,12 +40,11 @@ export const blockOfRef: StandIn<Operations['blockOfRef']> = async (db, refId) =
 }
 const isMoney = (kind: string) => kind === 'credit' || kind === 'repay'
 
-export async function insertOperation(
-  tx: Db,
-  order: Order,
-  as?: { state: 'failed'; reason: string },
-): Promise<boolean> {
-  const rows = rowsOf(tx)
+export const insertOperation = async (tx: Db, order: Order, as?: Failed): Promise<boolean> =>
+  insertIn(rowsOf(tx), order, as)
+type Failed = { state: 'failed'; reason: string }
+
+function insertIn(rows: Rows, order: Order, as?: Failed): boolean {
   const { kind, wallet, authorizationNonce: nonce } = order
   const isSame = (other: Operation) => other.kind === kind
   const ofAuthorization =
@@ -58,6 +57,10 @@ export async function insertOperation(
   const times = { notBefore: now, createdAt: now, updatedAt: now }
   rows.operations.set(order.id, { ...defaults(), ...times, ...order, ...as } as Operation)
   return true
+}
+
+export const insertOperationAhead: StandIn<Operations['insertOperationAhead']> = (tx, order) => {
+  if (!insertIn(rowsOf(tx), order)) throw tooLate()
 }
 
 export async function moveOperations(
@@ -257,6 +260,8 @@ export const findTake: StandIn<Wallets['findTake']> = async (db, payoutId) =>
     .find(({ kind }) => kind === 'take') as Take
 
 export const isGivenBack: StandIn<Wallets['isGivenBack']> = async () => false
+
+export const failIfGivenBack: StandIn<Wallets['failIfGivenBack']> = () => nothing
 
 export const lockWallet: StandIn<Wallets['lockWallet']> = () => nothing
 

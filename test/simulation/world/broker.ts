@@ -7,8 +7,12 @@ import type { Process, World } from './world'
 const ackWaitMs = 20_000
 const inFlightMax = 8
 
+/** Age in ms of a stored message up to which its first delivery is fresh, as in `shared/platform/bus/consume.ts`. */
+const freshMs = 10_000
+
 type Waiting = {
   readonly message: IncomingMessage
+  readonly storedAt: number
   /** Message as JSON, of which each reader parses its own copy. */
   readonly text: string
   deliveries: number
@@ -64,6 +68,7 @@ export class Broker {
       }
       const waiting = {
         message: { subject, messageId, payload: undefined },
+        storedAt: world.now,
         text,
         deliveries: 0,
         isDone: false,
@@ -118,9 +123,10 @@ export class Broker {
     waiting.workers.push(process)
     if (world.story) world.tell(`${process.name} is given ${waiting.message.subject}${isRedelivered ? ' again' : ''}`)
     const payload = JSON.parse(waiting.text)
+    const isFresh = !isRedelivered && world.now - waiting.storedAt <= freshMs
     world.current = process
     void reader
-      .handle({ ...waiting.message, payload })
+      .handle({ ...waiting.message, payload, isFresh })
       .finally(() => {
         this.#working.set(process, (this.#working.get(process) ?? 1) - 1)
         waiting.workers.splice(waiting.workers.indexOf(process), 1)
