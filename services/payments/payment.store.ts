@@ -46,6 +46,9 @@ const byQuote = compiledQuery<{ quoteId: string }>((db) =>
 )
 export const findByQuote = (db: Db, quoteId: string) => one(db, byQuote({ quoteId }))
 
+/** Fails the transaction (`isTooLate`) if the quote has a row, before its next statement or its commit. */
+export const failIfStored = (tx: Tx, quoteId: string): void => sendAhead(tx, orFail(byQuote({ quoteId }), [], 0))
+
 const byId = compiledQuery<{ id: string }>((db) =>
   db
     .select()

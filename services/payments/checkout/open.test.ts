@@ -1,8 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { lockNamed } from '#platform/db/lock'
+import { lockWallet } from '../payment.store'
 import { payments } from '../payment.table'
 import { newWallet, openFixture, wallet } from '../test-support'
-import { sumAllTopups } from '../treasury/sums.store'
+import { lockAllTopups, sumAllTopups } from '../treasury/sums.store'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -97,6 +99,33 @@ describe('a repeated request for a top-up', () => {
     await fixture.topup(ask(quoteId))
     expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: 'quote_used' })
     expect(await fixture.settlement({ wallet, quoteId })).toEqual({ refused: 'quote_used' })
+  })
+
+  test('gets the first response while other top-ups hold the locks of all limits', async () => {
+    const asked = ask(fixture.quote())
+    const first = await fixture.topup(asked)
+    const [held, isAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = fixture.database.transaction(async (tx) => {
+      lockWallet(tx, wallet)
+      lockAllTopups(tx)
+      lockNamed(tx, 'cover of top-ups')
+      await sumAllTopups(tx, new Date(fixture.context.clock()))
+      held.resolve()
+      await isAnswered.promise
+    })
+    await held.promise
+    const again = await fixture.topup(asked).finally(isAnswered.resolve)
+    await holding
+    expect(again).toEqual(first)
+  })
+
+  test('gets the first response while the chain cannot be read', async () => {
+    const asked = ask(fixture.quote())
+    const first = await fixture.topup(asked)
+    fixture.chain.isDown = true
+    const again = await fixture.topup(asked)
+    fixture.chain.isDown = false
+    expect(again).toEqual(first)
   })
 
   test('creates one payment and one checkout when it is sent ten times concurrently', async () => {

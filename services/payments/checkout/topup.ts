@@ -1,4 +1,5 @@
 import { handler } from '#platform/bus/serve'
+import { isTooLate } from '#platform/db/compiled-query'
 import { failpoint } from '#platform/failpoint'
 import { ChainAccount } from '#shared/messages/chain'
 import { TopupCreate } from '#shared/messages/payments'
@@ -6,7 +7,7 @@ import { isInPilot } from '#shared/money/pilot'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 import { findMissing, findWallet } from '../losses/refund.store'
-import { lockWallet } from '../payment.store'
+import { failIfStored, lockWallet } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { type Method, priceTopup } from '../price'
 import { admitTopup, answerRetry, type CheckoutRequest, findRate, finish, insertOpening, requestOf } from './open'
@@ -23,10 +24,8 @@ type TopupRequest = CheckoutRequest & { readonly method: Method }
 type Asked = { readonly amountMinor: bigint; readonly termsMissing: boolean }
 
 async function openTopup(context: Context, request: TopupRequest, asked: Asked): Promise<Answer<PaymentResult>> {
-  const first = await answerRetry(context, request)
-  if (first) return first
   const stored = await storeTopup(context, request, asked)
-  // A concurrent retry may have succeeded and caused this refusal.
+  // Every refusal may be that of a retry, whose first request has changed what is checked.
   if ('refused' in stored) return (await answerRetry(context, request)) ?? stored
   failpoint('payments:row-stored')
   return finish(context, stored.ok)
@@ -59,7 +58,9 @@ async function storeTopup(
   const terms = { ...price.ok, ...rate.ok, topupMicro: ausdMicro }
 
   const treasury = await context.treasury.current()
-  const opening = await context.database.transaction(async (tx) => {
+  const opening = context.database.transaction(async (tx) => {
+    // A retry takes no lock of a limit, for which it could wait in vain.
+    failIfStored(tx, request.quoteId)
     // guard: a wallet's top-ups are counted under its lock
     lockWallet(tx, wallet)
     // The limit of a day is the better reason, because a user knows it.
@@ -69,7 +70,11 @@ async function storeTopup(
     if ('refused' in admitted) return admitted
     return ok(insertOpening(tx, context, request, terms))
   })
-  return 'refused' in opening ? opening : opening.ok()
+  const opened = await opening.catch((error) => {
+    if (isTooLate(error)) return refuse('quote_used')
+    throw error
+  })
+  return 'refused' in opened ? opened : opened.ok()
 }
 
 /** Returns true if a frozen wallet owes for a reversed payment. Otherwise a refund or dispute may still be decided. */

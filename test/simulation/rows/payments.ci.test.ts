@@ -101,6 +101,7 @@ const makers: readonly Maker[] = [
   (choices) => ({ name: 'insertPayment', given: [paymentFrom(choices), hourMs] }),
   (choices) => ({ name: 'insertPayment', given: [paymentFrom(choices), -hourMs] }),
   (choices) => ({ name: 'findByQuote', given: [`q-${pick(choices, ids)}`] }),
+  (choices) => ({ name: 'failIfStored', given: [`q-${pick(choices, ids)}`] }),
   (choices) => ({ name: 'findPayment', given: [pick(choices, ids)] }),
   (choices) => ({ name: 'findUnsettled', given: [pick(choices, wallets)] }),
   (choices) => ({

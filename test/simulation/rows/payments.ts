@@ -6,7 +6,7 @@ import { mayLackCharge, type NewPayment, type PaymentRow, payments } from '../..
 import { writeSide } from './messaging'
 import { dueLooks, findDueWallets } from './refunds'
 import { type Rows, rowsOf } from './rows'
-import { dueBy, isOver, nothing, nullsOf, type StandIn } from './table'
+import { dueBy, isOver, nothing, nullsOf, type StandIn, tooLate } from './table'
 
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/incoming/check.store')
@@ -74,6 +74,10 @@ export const insertPayment: StandIn<Payments['insertPayment']> = (tx, payment, l
 
 export const findByQuote: StandIn<Payments['findByQuote']> = async (db, quoteId) =>
   rowsOf(db).payments.by('quote', quoteId)[0]
+
+export const failIfStored: StandIn<Payments['failIfStored']> = (tx, quoteId) => {
+  if (rowsOf(tx).payments.by('quote', quoteId).length > 0) throw tooLate()
+}
 
 export const findPayment: StandIn<Payments['findPayment']> = async (db, id) => rowsOf(db).payments.get(id)
 
