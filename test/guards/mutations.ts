@@ -76,7 +76,6 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'an order about a hold waits until its credit is on the chain': instead("'revoke'", "'nothing'"),
   'a new holder of a lane has a new epoch': instead('1 end', '0 end'),
   'a held lane is not leased to another instance': instead('isOver(lanes.leasedUntil, leaseMs)', 'sql`true`'),
-  'a nonce is given out once': instead('+ 1', '+ 0'),
   'while one lane is behind the chain, no lane gives out a nonce': never,
   'a lane is not opened or leased by an old block': always,
   'a fault is recorded only by the holder of its lane': instead(

@@ -8,7 +8,7 @@ import {
   drawNonce,
   insertLane,
   insertTransaction,
-  type Lease,
+  type Lane,
   lanes,
   leaseLanes,
   renewLanes,
@@ -29,23 +29,40 @@ async function newLane(): Promise<`0x${string}`> {
   await insertLane(database, address, 7)
   return address
 }
-async function lease(address: `0x${string}`, holder: string): Promise<Lease> {
+async function lease(address: `0x${string}`, holder: string): Promise<Lane> {
   return (await leaseLanes(database, [address], holder))[0]!
 }
 const setLane = (address: `0x${string}`, set: Partial<typeof lanes.$inferInsert>) =>
   database.run((db) => db.update(lanes).set(set).where(eq(lanes.address, address)))
-const draw = (held: Lease, holder: string) => database.transaction((tx) => drawNonce(tx, held, holder))
+/** Returns the nonce that was drawn, or undefined. */
+const draw = (held: Lane, holder: string): Promise<number | undefined> =>
+  database
+    .transaction((tx) => drawNonce(tx, held, holder))
+    .then((isDrawn) => (isDrawn() ? held.nextNonce : expect.unreachable()))
+    .catch((error) => (isTooLate(error) ? undefined : Promise.reject(error)))
 
 describe('the nonces of a lane', () => {
   // guard: a nonce is given out once
-  test('are all different when they are drawn concurrently', async () => {
+  test('are given out once each, in their order, when they are drawn concurrently', async () => {
     const held = await lease(await newLane(), 'first')
     const drawn = await Promise.all(Array.from({ length: 8 }, () => draw(held, 'first')))
-    expect(new Set(drawn)).toEqual(new Set([7, 8, 9, 10, 11, 12, 13, 14]))
+    expect(drawn.filter((nonce) => nonce !== undefined)).toEqual([7])
+    expect(await draw({ ...held, nextNonce: 9 }, 'first')).toBeUndefined()
+    expect(await draw({ ...held, nextNonce: 8 }, 'first')).toBe(8)
+  })
+
+  test('are not drawn if what is stored with them fails', async () => {
+    const held = await lease(await newLane(), 'first')
+    const failing = database.transaction((tx) => {
+      drawNonce(tx, held, 'first')
+      throw new Error('nothing fits')
+    })
+    await expect(failing).rejects.toThrow('nothing fits')
+    expect(await draw(held, 'first')).toBe(7)
   })
 
   // Each case has one fault, so that no other check could refuse it.
-  test.each<[string, (address: `0x${string}`, held: Lease) => Promise<[Lease, string]>]>([
+  test.each<[string, (address: `0x${string}`, held: Lane) => Promise<[Lane, string]>]>([
     // guard: a nonce is drawn by the holder of its lane
     ['another holder', async (_, held) => [held, 'second']],
     // guard: a nonce is drawn under the newest epoch of its lane
@@ -70,7 +87,8 @@ describe('the nonces of a lane', () => {
     const address = await newLane()
     const held = await lease(address, 'first')
     expect(await draw(held, 'first')).toBe(7)
-    expect(await draw(...(await spoil(address, held)))).toBeUndefined()
+    const [lane, holder] = await spoil(address, { ...held, nextNonce: 8 })
+    expect(await draw(lane, holder)).toBeUndefined()
   })
 })
 

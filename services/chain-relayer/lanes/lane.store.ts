@@ -216,23 +216,29 @@ export async function recordFault(
 }
 
 /**
- * Takes the next nonce of a lane; an assigned nonce is never given back. Returns undefined if the lease was lost or the
- * lane has a fault.
+ * Takes the next nonce of a lane together with the next statement or the commit, which fails (`isTooLate`) if the lease was lost,
+ * the lane has a fault, or its nonce is another by now. A nonce is never given back. Returns a function that returns true once
+ * the nonce is taken.
  */
-export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<number | undefined> {
-  const rows = await tx
+export function drawNonce(tx: Tx, lane: Lease & Pick<Lane, 'nextNonce'>, holder: string): () => boolean {
+  let isDrawn = false
+  const drawing = tx
     .update(lanes)
-    // guard: a nonce is given out once
-    .set({ nextNonce: sql`${lanes.nextNonce} + 1`, updatedAt: sql`now()` })
+    .set({ nextNonce: lane.nextNonce + 1, updatedAt: sql`now()` })
     .where(
       and(
-        held(lease, holder),
+        held(lane, holder),
+        // guard: a nonce is given out once
+        eq(lanes.nextNonce, lane.nextNonce),
         // guard: a faulty lane gives out no nonce
         isNull(lanes.fault),
       ),
     )
     .returning({ next: lanes.nextNonce })
-  return rows[0] && rows[0].next - 1
+  sendAhead(tx, orFail(drawing.getSQL(), []), () => {
+    isDrawn = true
+  })
+  return () => isDrawn
 }
 
 export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<boolean> {

@@ -34,6 +34,14 @@ type Batch = Fit & {
   purpose: TransactionPurpose
 }
 
+/** A lane and what it may still do in this round. */
+type Room = HeldLane & {
+  nextNonce: number
+  openCount: number
+  roomWei: bigint
+  bidRoomWei: bigint
+}
+
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
   const sound = held.filter((lane) => lane.sound)
   const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
@@ -80,6 +88,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     if (outcome === 'lane lost') lost.add(chosen.lane.address)
     if (typeof outcome === 'string') return take(-1)
     given += 1
+    chosen.nextNonce = outcome.nonce + 1
     chosen.open.push(outcome)
     chosen.open.sort((left, right) => left.nonce - right.nonce)
   }
@@ -95,9 +104,10 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   if (given > 0 && due.length === rowsMax) context.wake()
   return given
 
-  function roomOf(one: HeldLane, balanceWei: bigint) {
+  function roomOf(one: HeldLane, balanceWei: bigint): Room {
     return {
       ...one,
+      nextNonce: one.lane.nextNonce,
       openCount: one.open.length,
       // guard: a lane near its reserve accepts no new operation
       roomWei: balanceWei - inFlightWei(one.open) - context.settings.laneMinBalanceWei,
@@ -140,10 +150,7 @@ function roomAmong(
   return room === 0 && lanes.some(({ openCount }) => openCount === 0) ? 1 : room
 }
 
-// Each rolls an assignment back, and with it the nonce.
-class LostLane extends Error {
-  override name = 'LostLane'
-}
+/** Rolls an assignment back, and with it the nonce. */
 class NothingCovered extends Error {
   override name = 'NothingCovered'
 }
@@ -154,12 +161,18 @@ type Assigned = OpenTransaction | 'nothing stored' | 'lane lost'
  * Stores nonce, signature, transaction and operations in one commit; only stored bytes are broadcast. Leaves out
  * transfers that their wallets could not pay.
  */
-async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, fees: Fees): Promise<Assigned> {
+async function assign(
+  context: Context,
+  { key, lane, nextNonce: nonce }: Room,
+  batch: Batch,
+  fees: Fees,
+): Promise<Assigned> {
   if (!key) return 'nothing stored'
   const { operations, purpose, funds } = batch
   const costEachWei = costWei(batch.call, fees) / BigInt(operations.length)
   let covers: ReadonlyMap<Operation, Cover> = new Map()
   let stored: Assigned = 'nothing stored'
+  let isDrawn = () => false
   try {
     stored = await context.database.transaction(async (tx) => {
       const verdicts = operations.filter(({ kind }) => isVerdict(kind))
@@ -169,8 +182,9 @@ async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, f
           tx,
           verdicts.map(({ wallet }) => wallet),
         )
-      const [, nonce] = await Promise.all([readCovers(tx), drawNonce(tx, lane, context.holder)])
-      if (nonce === undefined) throw new LostLane('lane lease lost')
+      const covering = readCovers(tx)
+      isDrawn = drawNonce(tx, { ...lane, nextNonce: nonce }, context.holder)
+      await covering
       const going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
       if (going.length === 0) throw new NothingCovered()
       const { gas, ...content } = callFor(context, batch, going)
@@ -190,9 +204,9 @@ async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, f
       await holdAll(context, operations, error.refusal)
       return 'nothing stored'
     }
-    const isLaneLost = error instanceof LostLane
-    if (isLaneLost || isTooLate(error)) {
-      const reason = isLaneLost ? error.message : 'operation assigned by another instance'
+    if (isTooLate(error)) {
+      const isLaneLost = !isDrawn()
+      const reason = isLaneLost ? 'lane lease lost' : 'operation assigned by another instance'
       context.log.info({ lane: lane.address, reason }, 'assignment abandoned')
       return isLaneLost ? 'lane lost' : 'nothing stored'
     }

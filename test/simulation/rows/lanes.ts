@@ -89,13 +89,13 @@ function heldLane(rows: Rows, { address, epoch }: Lease, holder: string): Lane |
   return isHeld ? lane : undefined
 }
 
-export const drawNonce = async (tx: Tx, lease: Lease, holder: string): Promise<number | undefined> => {
+export const drawNonce: StandIn<Lanes['drawNonce']> = (tx, { nextNonce, ...lease }, holder) => {
   const rows = rowsOf(tx)
   const lane = heldLane(rows, lease, holder)
   if (!lane) rows.saw('a lane lease was lost during assignment')
-  if (!lane || lane.fault !== null) return undefined
-  rows.lanes.set(lane.address, { ...lane, nextNonce: lane.nextNonce + 1 })
-  return lane.nextNonce
+  if (!lane || lane.fault !== null || lane.nextNonce !== nextNonce) throw tooLate()
+  rows.lanes.set(lane.address, { ...lane, nextNonce: nextNonce + 1 })
+  return () => true
 }
 
 export const stillHeld = async (tx: Tx, lease: Lease, holder: string): Promise<boolean> =>
