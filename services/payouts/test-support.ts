@@ -15,7 +15,7 @@ import { defaultsOf } from '#test/support/settings'
 import { handleUntilDone, untilAnswered, waitUntil } from '#test/support/wait'
 import { answerAccountCheck } from './account-check/check'
 import { assemble, messagesOf } from './assemble'
-import { cashouts, type NewCashout } from './cashout.table'
+import { type Cashout, cashouts, type NewCashout } from './cashout.table'
 import { balanceReadingMaxMs, type Config, channelsRefreshMs, fields } from './config'
 import type { Context } from './context'
 import { payoutListing } from './incoming/provider-list'
@@ -284,7 +284,7 @@ export async function openFixture(
     due: (id: string) =>
       database.run((db) => db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id))),
     /** Resets the row to an earlier state, an hour ago, like a restored backup. */
-    putBack: (id: string, state: 'opening' | 'taking' | 'taken' | 'failed') =>
+    putBack: (id: string, state: 'opening' | 'taking' | 'taken' | 'failed', set: Partial<Cashout> = {}) =>
       database.run((db) =>
         db
           .update(cashouts)
@@ -300,6 +300,7 @@ export async function openFixture(
             nextCheckAt: sql`now()`,
             createdAt: sql`now() - interval '1 hour'`,
             updatedAt: sql`now() - interval '1 hour'`,
+            ...set,
           })
           .where(eq(cashouts.id, id)),
       ),

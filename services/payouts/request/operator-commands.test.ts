@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Handler } from '#platform/bus/serve'
 import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
 import { waitUntil } from '#test/support/wait'
-import { recordCashout } from '../cashout.store'
 import { type Fixture, openFixture } from '../test-support'
 import { answerOperatorCommands } from './operator-commands'
 
@@ -92,8 +91,7 @@ async function heldAgain({ accountNumber = '1234567890', end = 'paid' } = {}) {
   return fixture.unhurried(async () => {
     const id = await fixture.taken({ bank: { accountNumber } })
     const { providerPayoutId } = await fixture.until(id, end)
-    await fixture.putBack(id, 'taken')
-    await fixture.database.transaction((tx) => recordCashout(tx, id, { heldByOperator: true, nextCheckAt: null }))
+    await fixture.putBack(id, 'taken', { heldByOperator: true, nextCheckAt: null })
     return { id, providerPayoutId: providerPayoutId! }
   })
 }
