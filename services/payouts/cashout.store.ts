@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, inArray, isNotNull, lt, ne, not, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, isNotNull, isNull, lt, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import {
   fromNow,
@@ -243,13 +243,14 @@ export function moveLocked(
   sendAhead(tx, orFail(moved.getSQL(), sideWrites))
 }
 
-const moving = (db: Db, id: string, next: CashoutState, changes: StepChanges) =>
+const moving = (db: Db, id: string, next: CashoutState, changes: StepChanges, isIt?: SQL) =>
   db
     .update(cashouts)
     .set({ ...changes, state: next, checks: 0, updatedAt: sql`now()` })
     .where(
       and(
         eq(cashouts.id, id),
+        isIt,
         // guard: a cash-out moves only from a state that allows the step
         inArray(cashouts.state, statesBefore(lifecycle, next)),
         // guard: a cash-out that an operator holds is not paid
@@ -293,14 +294,37 @@ export async function listUnpaidTo(tx: Tx, marks: readonly string[]) {
  * `before`. Returns a function for use after the commit, which returns the row.
  */
 export function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): () => Cashout | undefined {
-  const { id, attempts } = before
-  const statement = tx
-    .update(cashouts)
-    .set({ attempts: attempts + 1, attemptedAt: sql`now()`, payoutApi: apiOf(before, api) })
-    .where(eq(cashouts.id, id))
-    .returning()
+  const statement = tx.update(cashouts).set(nextAttempt(before, api)).where(eq(cashouts.id, before.id)).returning()
   return firstAhead(tx, statement, readCashout)
 }
+
+/**
+ * Moves a cash-out without a known payout to `paying` and counts the attempt. Returns undefined if it is in another state than
+ * `taken` by now, has a payout, or an operator holds it.
+ */
+export async function moveToAttempt(
+  db: Db,
+  before: Cashout,
+  api: PayoutApi,
+  nextCheckAt: SQL,
+): Promise<Cashout | undefined> {
+  const changes = { ...nextAttempt(before, api), nextCheckAt }
+  const moved = moving(
+    db,
+    before.id,
+    'paying',
+    changes,
+    // guard: a payout that became known is followed, and none is ordered beside it
+    isNull(cashouts.providerPayoutId),
+  )
+  return (await moved.returning())[0]
+}
+
+const nextAttempt = (before: Cashout, api: PayoutApi) => ({
+  attempts: before.attempts + 1,
+  attemptedAt: sql`now()`,
+  payoutApi: apiOf(before, api),
+})
 
 /**
  * Returns the API of a cash-out, which is that of its first attempt: another API does not know its key and

@@ -146,7 +146,7 @@ describe('a payout is not given up', () => {
     const { provider } = fixture.context
     const findByReference: typeof provider.findByReference = async (...asked) => {
       const found = await provider.findByReference(...asked)
-      await beginAttempt(fixture.context, id)
+      await beginAttempt(fixture.context, { id: id })
       return found
     }
     expect(await giveUp(id, { provider: { ...provider, findByReference } })).toEqual({

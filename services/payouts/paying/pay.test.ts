@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { position } from '#shared/ledger/position'
 import { waitUntil } from '#test/support/wait'
+import { recordCashout } from '../cashout.store'
 import type { PayoutChannel } from '../provider'
 import { type Detour, type Fixture, openFixture, wallet } from '../test-support'
+import { payTaken } from './pay'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -12,6 +14,15 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const faults = (api: object, webhooks: object = {}) => fixture.control('faults', { api, webhooks })
 const calm = () => faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 0, duplicate: 0 })
+
+const change = (id: string, set: Parameters<typeof recordCashout>[2]) =>
+  fixture.database.transaction((tx) => recordCashout(tx, id, set))
+/** Takes a cash-out that no check pays. */
+async function takenApart(): Promise<string> {
+  const { payoutId } = (await fixture.create(fixture.request())).ok!
+  await change(payoutId, { state: 'taken', nextCheckAt: null })
+  return payoutId
+}
 
 describe('a taken cash-out', () => {
   test('is paid once and announced', async () => {
@@ -54,6 +65,33 @@ describe('a taken cash-out', () => {
     await fixture.provide(`/v2/payouts/${paying.providerPayoutId}/cancel`, {})
     const row = await fixture.until(id, 'returning')
     expect(row).toMatchObject({ reason: 'cancelled', providerStatus: 'CANCELLED' })
+  })
+
+  // guard: a payout that became known is followed, and none is ordered beside it
+  test('of which a payout became known since it was read is not paid beside it', async () => {
+    const ordered: string[] = []
+    const detour: Detour = async (call) => {
+      if (call.method === 'POST') ordered.push(call.url)
+      return undefined
+    }
+    const before = await fixture.row(await takenApart())
+    const { id } = before
+    await change(id, { providerPayoutId: 'disb-1' })
+    await fixture.detoured(detour, () => payTaken(fixture.context, before))
+    expect(ordered).toEqual([])
+    expect(await fixture.row(id)).toMatchObject({ state: 'taken', attempts: 0 })
+    await change(id, { providerPayoutId: null })
+    await fixture.detoured(detour, () => payTaken(fixture.context, before))
+    expect(ordered).toHaveLength(1)
+    expect(await fixture.row(id)).toMatchObject({ attempts: 1 })
+  })
+
+  test('read by two instances at once is paid by one of them', async () => {
+    const before = await fixture.row(await takenApart())
+    const { id } = before
+    await Promise.all([1, 2].map(() => payTaken(fixture.context, before)))
+    expect(await fixture.transfers(id)).toHaveLength(1)
+    expect(await fixture.row(id)).toMatchObject({ attempts: 1 })
   })
 
   test('reported twice as taken is paid once', async () => {

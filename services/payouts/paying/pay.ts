@@ -2,7 +2,7 @@ import { fromNow } from '#platform/db/columns'
 import { failpoint } from '#platform/failpoint'
 import { findBalances } from '#shared/ledger/journal.store'
 import { type ProblemMeaning, ProviderUnknown } from '#shared/provider/problem'
-import { apiOf, countAttempt, lockCashout, moveCashout } from '../cashout.store'
+import { apiOf, countAttempt, lockCashout, moveCashout, moveToAttempt } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { believeRefusal, decisive, refusalScope } from '../decide'
@@ -19,18 +19,24 @@ import { type AnomalyKind, journal, recordAnomaly } from '../schema.store'
  */
 export async function payTaken(context: Context, cashout: Cashout, { isLate = false } = {}): Promise<void> {
   failpoint('payouts:taken')
-  const started = await startPaying(context, cashout)
-  if (!started) return
-  const pay = isLate || started.providerPayoutId !== null ? payAgain : attempt
-  await pay(context, started)
+  if (!isLate && cashout.providerPayoutId === null) return attempt(context, cashout, startPaying)
+  const { database, recheckAfterMs } = context
+  const nextCheckAt = fromNow(recheckAfterMs)
+  const started = await database.run((db) => moveCashout(db, cashout.id, 'paying', { nextCheckAt }))
+  if (started) await payAgain(context, started)
 }
 
-/** Moves a cash-out to `paying`. Returns undefined if another instance moved it first. */
-async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashout) {
+/**
+ * Moves a taken cash-out to `paying` and counts its attempt. Returns undefined if another instance moved it first, or a payout
+ * became known.
+ */
+async function startPaying(
+  { database, provider, recheckAfterMs }: Context,
+  before: Cashout,
+): Promise<Attempt | undefined> {
   const nextCheckAt = fromNow(recheckAfterMs)
-  const started = await database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt }))
-  if (started) failpoint('payouts:paying-stored')
-  return started
+  const cashout = await database.run((db) => moveToAttempt(db, before, provider.apis[0], nextCheckAt))
+  return cashout && attemptOf(cashout, before)
 }
 
 /**
@@ -45,7 +51,7 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
     return
   }
   // guard: a payout is looked up before it is ordered again
-  if (!(await lookUp(context, cashout))) await attempt(context, cashout)
+  if (!(await lookUp(context, cashout))) await attempt(context, cashout, beginAttempt)
 }
 
 /** Returns true if the provider has a payout of this cash-out, by its id or by its reference, which is then followed. */
@@ -98,27 +104,36 @@ type Attempt = {
   readonly sincePreviousMs: number
 }
 
-/** Counts an attempt. Returns undefined if a payout became known or none is due. */
-export async function beginAttempt({ database, provider }: Context, id: string): Promise<Attempt | undefined> {
+const attemptOf = (cashout: Cashout, { attemptedAt: previousAt }: Cashout): Attempt => ({
+  cashout,
+  sincePreviousMs: previousAt ? cashout.attemptedAt!.getTime() - previousAt.getTime() : Number.POSITIVE_INFINITY,
+})
+
+/** Counts an attempt of a cash-out that is `paying`. Returns undefined if a payout became known or none is due. */
+export async function beginAttempt(
+  { database, provider }: Context,
+  { id }: Pick<Cashout, 'id'>,
+): Promise<Attempt | undefined> {
   const begun = await database.transaction(async (tx) => {
     const before = await lockCashout(tx, id)
     // guard: an attempt is counted only while the cash-out may be paid
     if (before?.state !== 'paying') return undefined
     if (before.providerPayoutId !== null) return undefined
-    return { previousAt: before.attemptedAt, counted: countAttempt(tx, before, provider.apis[0]) }
+    return { before, counted: countAttempt(tx, before, provider.apis[0]) }
   })
   const cashout = begun?.counted()
-  if (!begun || !cashout) return undefined
-  const { previousAt } = begun
-  const sincePreviousMs = previousAt ? cashout.attemptedAt!.getTime() - previousAt.getTime() : Number.POSITIVE_INFINITY
-  return { cashout, sincePreviousMs }
+  return begun && cashout && attemptOf(cashout, begun.before)
 }
 
-async function attempt(context: Context, before: Cashout): Promise<void> {
+async function attempt(
+  context: Context,
+  before: Cashout,
+  begin: (context: Context, before: Cashout) => Promise<Attempt | undefined>,
+): Promise<void> {
   const { provider } = context
   const order = orderOf(context, before)
   // guard: an attempt is committed before the provider is called
-  const counted = await beginAttempt(context, before.id)
+  const counted = await begin(context, before)
   if (!counted) return
   failpoint('payouts:before-provider')
   const answer = await provider.create(order, apiOf(counted.cashout, provider.apis[0]))

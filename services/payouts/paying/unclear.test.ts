@@ -209,13 +209,13 @@ describe('a payout attempt', () => {
       async () => {
         const taken = await fixture.taken()
         await attempts(taken, 1)
-        const again = await beginAttempt(fixture.context, taken)
+        const again = await beginAttempt(fixture.context, { id: taken })
         expect(again!.sincePreviousMs).toBeLessThan(60_000)
         return taken
       },
     )
     await fixture.until(id, 'paid')
-    expect(await beginAttempt(fixture.context, id)).toBeUndefined()
+    expect(await beginAttempt(fixture.context, { id })).toBeUndefined()
   })
 
   // guard: an attempt is counted only while the cash-out may be paid
@@ -225,7 +225,7 @@ describe('a payout attempt', () => {
       fixture.detoured(refused, async () => fixture.until(await fixture.taken(), 'returning')),
     )
     expect(providerPayoutId).toBeNull()
-    expect(await beginAttempt(fixture.context, id)).toBeUndefined()
+    expect(await beginAttempt(fixture.context, { id })).toBeUndefined()
   })
 
   // guard: an attempt is committed before the provider is called
@@ -259,7 +259,7 @@ describe('a payout attempt', () => {
       const id = ok!.payoutId
       await fixture.relayed('take', id)
       await waitUntil('the first order', () => asked > 0)
-      await beginAttempt(fixture.context, id)
+      await beginAttempt(fixture.context, { id: id })
       release()
       await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
       expect(await fixture.sent(id)).not.toContain('relay.return')

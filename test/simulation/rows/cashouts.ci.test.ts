@@ -115,6 +115,10 @@ const makers: readonly Maker[] = [
     name: 'countAttempt',
     given: [known(choices), pick(choices, ['v2', 'v3'])],
   }),
+  (choices) => ({
+    name: 'moveToAttempt',
+    given: [known(choices), pick(choices, ['v2', 'v3']), timeFrom(choices)],
+  }),
 ]
 const compared = { real, standIns, makers, silent: ['endChecks'] }
 

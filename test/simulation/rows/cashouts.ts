@@ -3,6 +3,7 @@ import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from '../../../services/payouts/cashout'
 import { type Cashout, cashouts } from '../../../services/payouts/cashout.table'
 import { checkWait } from '../../../services/payouts/decide'
+import type { PayoutApi } from '../../../services/payouts/provider'
 import { writeSide } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, FromNow, nothing, nullsOf, type StandIn } from './table'
@@ -170,12 +171,22 @@ export const recordCashout: StandIn<Cashouts['recordCashout']> = (tx, id, change
   if (row) store(rows, { ...row, ...written(rows, changes), changedAt: rows.now() })
 }
 
+const nextAttempt = (rows: Rows, { attempts, payoutApi }: Cashout, api: PayoutApi) => ({
+  attempts: attempts + 1,
+  attemptedAt: rows.now(),
+  payoutApi: payoutApi ?? api,
+})
+
 export const countAttempt: StandIn<Cashouts['countAttempt']> = (tx, before, api) => {
   const rows = rowsOf(tx)
-  const { id, attempts, payoutApi } = before
-  const change = { attempts: attempts + 1, attemptedAt: rows.now(), payoutApi: payoutApi ?? api }
-  const counted = rows.cashouts.update(id, change)
+  const counted = rows.cashouts.update(before.id, nextAttempt(rows, before, api))
   return () => counted
+}
+
+export const moveToAttempt: StandIn<Cashouts['moveToAttempt']> = async (db, before, api, nextCheckAt) => {
+  const rows = rowsOf(db)
+  if (rows.cashouts.get(before.id)?.providerPayoutId !== null) return undefined
+  return moveCashout(db, before.id, 'paying', { ...nextAttempt(rows, before, api), nextCheckAt })
 }
 
 export const leaseDue: StandIn<Cashouts['leaseDue']> = async (db, rowsMax, waitMs) => {

@@ -32,8 +32,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'payouts:quote-taken': 'quote taken, the AUSD not ordered',
   'payouts:take-ordered': 'take committed, not published',
   'payouts:taken': 'AUSD taken, the payout not started',
-  'payouts:paying-stored': 'state paying committed, the attempt not counted',
-  'payouts:before-provider': 'attempt counted, no payout requested',
+  'payouts:before-provider': 'state paying and attempt committed, no payout requested',
   'payouts:provider-answered': 'provider responded, nothing written',
   'payouts:status-committed': 'provider’s response committed',
   'payouts:return-ordered': 'return committed, not published',
@@ -125,7 +124,6 @@ export const taken = [
 ]
 export const atTheBank = [
   'payouts:taken',
-  'payouts:paying-stored',
   'payouts:before-provider',
   'payouts:provider-answered',
   'payouts:status-committed',
