@@ -95,19 +95,8 @@ export const moveOperation = async (
   id: string,
   to: OperationState,
   set: PgUpdateSetSource<typeof operations>,
-  from?: readonly OperationState[],
-): Promise<boolean> => (await moveOperations(tx, [id], to, set, from)).has(id)
-
-export async function moveOperations(
-  tx: Tx,
-  ids: readonly string[],
-  to: OperationState,
-  set: PgUpdateSetSource<typeof operations>,
   from: readonly OperationState[] = statesBefore(lifecycle, to),
-): Promise<Set<string>> {
-  const moved = await moving(tx, ids, to, set, from)
-  return new Set(moved.map(({ id }) => id))
-}
+): Promise<boolean> => (await moving(tx, [id], to, set, from)).length === 1
 
 /**
  * Moves operations together with the next statement or the commit, which fails (`isTooLate`) if another transaction moved

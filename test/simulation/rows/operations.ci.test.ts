@@ -71,8 +71,8 @@ const makers: readonly Maker[] = [
     { length: 4 },
     () =>
       (choices: Choices): StoreCall => ({
-        name: 'moveOperations',
-        given: [some(choices), pick(choices, states), changeFrom(choices)],
+        name: 'moveOperation',
+        given: [pick(choices, ids), pick(choices, states), changeFrom(choices)],
       }),
   ),
   (choices) => ({

@@ -63,31 +63,19 @@ export const insertOperationAhead: StandIn<Operations['insertOperationAhead']> =
   if (!insertIn(rowsOf(tx), order)) throw tooLate()
 }
 
-export async function moveOperations(
-  tx: Db,
-  ids: readonly string[],
-  to: OperationState,
-  set: object,
-  from: readonly OperationState[] = statesBefore(lifecycle, to),
-): Promise<Set<string>> {
-  const rows = rowsOf(tx)
-  const moved = ids.filter((id) => {
-    const row = rows.operations.get(id)
-    if (!row || !from.includes(row.state)) return false
-    rows.saw(`operation: ${row.state} → ${to}`)
-    if (to === 'settled' && row.kind === 'extend') rows.saw('a hold was extended')
-    const changed = { ...row, ...written(rows, set), state: to, updatedAt: rows.now() }
-    rows.operations.set(id, changed as Operation)
-    return true
-  })
-  return new Set(moved)
+function move(rows: Rows, id: string, to: OperationState, set: object, from: readonly OperationState[]): boolean {
+  const row = rows.operations.get(id)
+  if (!row || !from.includes(row.state)) return false
+  rows.saw(`operation: ${row.state} → ${to}`)
+  if (to === 'settled' && row.kind === 'extend') rows.saw('a hold was extended')
+  const changed = { ...row, ...written(rows, set), state: to, updatedAt: rows.now() }
+  rows.operations.set(id, changed as Operation)
+  return true
 }
 
 export const moveOperationsAhead: StandIn<Operations['moveOperationsAhead']> = (tx, ids, to, set, from) => {
-  const { operations } = rowsOf(tx)
-  const mayMove = (id: string) => from.includes(operations.get(id)?.state as OperationState)
-  if (!ids.every(mayMove)) throw tooLate()
-  void moveOperations(tx as Db, ids, to, set, from)
+  const rows = rowsOf(tx)
+  if (!ids.every((id) => move(rows, id, to, set, from))) throw tooLate()
 }
 
 export const moveOperation = async (
@@ -95,8 +83,8 @@ export const moveOperation = async (
   id: string,
   to: OperationState,
   set: object,
-  from?: readonly OperationState[],
-): Promise<boolean> => (await moveOperations(tx, [id], to, set, from)).has(id)
+  from: readonly OperationState[] = statesBefore(lifecycle, to),
+): Promise<boolean> => move(rowsOf(tx), id, to, set, from)
 
 export const postponeOperation = async (
   db: Db,
