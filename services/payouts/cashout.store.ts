@@ -221,11 +221,14 @@ export function moveAhead(
   changes: StepChanges,
   order: ReturnType<typeof announceWith>,
 ): () => Cashout | undefined {
+  let row: Cashout | undefined
   const statement = moving(tx, id, next, changes).returning().getSQL()
-  return firstAhead(tx, withSideWrites(statement, [order?.statement]), (moved) => {
+  sendAhead(tx, withSideWrites(statement, [order?.statement]), ([moved]) => {
+    if (!moved) return
+    row = readCashout(moved)
     order?.notify()
-    return readCashout(moved)
   })
+  return () => row
 }
 
 /**
