@@ -156,7 +156,7 @@ export async function receiveCheckout(
   // The charge is already received, or not paid yet, but the checkout's own status may still be news.
   if (checkout.status === 'unknown')
     await raiseAlert(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
-  const payment = found && (await lockPayment(tx, found.id))
+  const payment = found && (await findPayment(tx, found.id))
   if (!payment) return false
   const { paymentRequestId } = checkout
   if (paymentRequestId && payment.paymentRequestId === null) await recordPayment(tx, payment.id, { paymentRequestId })
