@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, max, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import { addressColumn } from '#platform/db/columns'
-import type { Database, Db, Tx } from '#platform/db/open'
+import { type Database, type Db, sendAhead, type Tx } from '#platform/db/open'
 import { cursors, type ProjectionOrigin, servingOf } from './cursor.store'
 import type { ChainEvent, EventName } from './event'
 import { schema } from './schema.store'
@@ -24,12 +24,15 @@ export const events = schema.table(
   ],
 )
 
-/** Stores events as lists, because one parameter per value could exceed the limit of 65,535. */
-export async function addEvents(tx: Tx, generation: number, followed: readonly ChainEvent[]): Promise<void> {
+/**
+ * Stores events together with the next statement or the commit, as lists, because one parameter per value could exceed the limit
+ * of 65,535.
+ */
+export function addEvents(tx: Tx, generation: number, followed: readonly ChainEvent[]): void {
   const rows = followed.filter(({ wallet }) => wallet !== null)
   if (rows.length === 0) return
   const list = (pick: (row: ChainEvent) => string | number | null) => sql.param(rows.map(pick))
-  await tx.execute(sql`
+  const adding = sql`
     insert into ${events}
       (generation, block_number, log_index, wallet, name, args, tx_hash, at_seconds)
     select ${generation}, r.*
@@ -37,7 +40,8 @@ export async function addEvents(tx: Tx, generation: number, followed: readonly C
       ${list((row) => row.blockNumber)}::bigint[], ${list((row) => row.logIndex)}::int[],
       ${list((row) => row.wallet)}::text[], ${list((row) => row.name)}::text[],
       ${list((row) => JSON.stringify(row.args))}::jsonb[], ${list((row) => row.txHash)}::text[],
-      ${list((row) => row.atSeconds)}::bigint[]) as r`)
+      ${list((row) => row.atSeconds)}::bigint[]) as r`
+  sendAhead(tx, adding)
 }
 
 /**

@@ -232,8 +232,8 @@ export async function commitEvents(
     const before = await remembered.load(tx, generation, walletsOf(events), cursor.sequence)
     const standings = evolveAll(before, events)
     for (const extension of extensions) await extendTerms(tx, generation, extension)
-    // The two writes are pipelined: one is encoded while the other is executed.
-    await Promise.all([addEvents(tx, generation, events), saveStandings(tx, generation, standings)])
+    addEvents(tx, generation, events)
+    saveStandings(tx, generation, standings)
     failpoint('indexer-reader:span-written')
     return { moved, standings }
   })

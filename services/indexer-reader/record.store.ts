@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Address } from 'viem'
 import { addressColumn, amountColumn, isOneOf } from '#platform/db/columns'
-import type { Database, Db, Tx } from '#platform/db/open'
+import { type Database, type Db, sendAhead, type Tx } from '#platform/db/open'
 import { cursors, type ProjectionOrigin, servingOf } from './cursor.store'
 import type { ChainEvent } from './event'
 import { type Cycle, type HeldRepayment, outcomes, unseen, type WalletProjection } from './projection'
@@ -99,12 +99,14 @@ const standingOf = ({ held, ...record }: typeof records.$inferSelect): WalletPro
 const withCycle = (standing: WalletProjection, cycle: Cycle): WalletProjection =>
   cycle.outcome === null ? { ...standing, open: cycle } : { ...standing, closed: [...standing.closed, cycle] }
 
-export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
+/** Stores records and cycles together with the next statement or the commit. */
+export function saveStandings(tx: Tx, generation: number, standings: Standings): void {
   if (standings.size === 0) return
-  await Promise.all([saveRecords(tx, generation, standings), saveCycles(tx, generation, standings)])
+  saveRecords(tx, generation, standings)
+  saveCycles(tx, generation, standings)
 }
 
-async function saveRecords(tx: Tx, generation: number, standings: Standings) {
+function saveRecords(tx: Tx, generation: number, standings: Standings): void {
   const rows = [...standings].map(([wallet, { open: _, closed: __, ...standing }]) => ({
     wallet,
     ...standing,
@@ -112,7 +114,7 @@ async function saveRecords(tx: Tx, generation: number, standings: Standings) {
     drawnMicro: standing.drawnMicro.toString(),
     held: standing.held.map((one) => ({ ...one, amountMicro: one.amountMicro.toString() })),
   }))
-  await tx.execute(sql`
+  const saving = sql`
     insert into ${records} (generation, wallet, verified, frozen, defaulted, score,
       drawn_micro, repay_count, cycles_opened, cycles_closed, verified_at_seconds,
       first_seen_at_seconds, last_block, held_repayments)
@@ -129,10 +131,11 @@ async function saveRecords(tx: Tx, generation: number, standings: Standings) {
       drawn_micro = excluded.drawn_micro, repay_count = excluded.repay_count,
       cycles_opened = excluded.cycles_opened, cycles_closed = excluded.cycles_closed,
       verified_at_seconds = excluded.verified_at_seconds,
-      first_seen_at_seconds = excluded.first_seen_at_seconds, last_block = excluded.last_block`)
+      first_seen_at_seconds = excluded.first_seen_at_seconds, last_block = excluded.last_block`
+  sendAhead(tx, saving)
 }
 
-async function saveCycles(tx: Tx, generation: number, standings: Standings) {
+function saveCycles(tx: Tx, generation: number, standings: Standings): void {
   const rows = [...standings].flatMap(([wallet, { open, closed }]) =>
     [...closed, ...(open ? [open] : [])].map((cycle) => ({
       wallet,
@@ -143,7 +146,7 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
     })),
   )
   if (rows.length === 0) return
-  await tx.execute(sql`
+  const saving = sql`
     insert into ${cycles} (generation, wallet, number, outcome, opened_at_seconds,
       due_at_seconds, closed_at_seconds, peak_drawn_micro, total_repaid_micro, score_after,
       open_tx_hash, close_tx_hash)
@@ -159,7 +162,8 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
       due_at_seconds = excluded.due_at_seconds, closed_at_seconds = excluded.closed_at_seconds,
       peak_drawn_micro = excluded.peak_drawn_micro,
       total_repaid_micro = excluded.total_repaid_micro, score_after = excluded.score_after,
-      open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`)
+      open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`
+  sendAhead(tx, saving)
 }
 
 /** Moves the due dates of all open cycles, as `evolve` does for one. */
