@@ -2,6 +2,7 @@ import type { Lifecycle } from '#platform/lifecycle'
 import { lifecycle as operationLifecycle } from '../../services/chain-relayer/operations/operation'
 import { settlementLifecycle, topupLifecycle } from '../../services/payments/payment'
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
+import { refusalsToSee } from './chain/chain'
 import { revertsToSee } from './chain/line'
 import { triesToSee } from './rows/reminders'
 import { fatesToSee } from './world/befall'
@@ -42,6 +43,8 @@ export const rare: Readonly<Record<string, string>> = {
   'cash-out: taking → returning':
     'the limit of its bank account is used up before the AUSD of a contract wallet arrives',
   'cash-out: expired → returning': 'AUSD taken for rows of a backup',
+  'collateral was seized after a default': 'a repayment is revoked after its account was defaulted',
+  'a settlement repaid the debt of a defaulted account': 'a repayment is revoked after its account was defaulted',
   'a nonce was filled with a noop': 'an authorization lapses after its send was signed',
   'a verdict waited for another of its wallet': 'two verdicts of one wallet at once',
   'a credit waited for a freeze of its wallet': 'a refund becomes known while another credit of the wallet waits',
@@ -65,6 +68,7 @@ export const moments = [
   'a webhook was never delivered',
   'a payment was not found for a moment',
   'a payment read as failed for a moment',
+  'a payment was read without its times',
   'a refund was known before its payment was credited',
   'a loss was recovered',
   'a hold was extended',
@@ -77,6 +81,13 @@ export const moments = [
   'a payout order arrived after its sender had timed out',
   'a lane lease was lost during assignment',
   'a nonce was signed again with a higher fee',
+  'a user drew against top-ups',
+  'an account was defaulted',
+  'a settlement repaid a debt after its due date',
+  'a revoked repayment restored a debt',
+  'the credit line was paused',
+  'an order waited while the credit line was paused',
+  'an order reverted because the credit line was paused',
   'several operations shared a transaction',
   'one operation of several reverted',
   'a transaction reverted without a reason',
@@ -136,6 +147,7 @@ export const wanted: readonly string[] = [
   ...meddlingsToSee,
   ...triesToSee,
   ...revertsToSee,
+  ...refusalsToSee,
   ...faultSights,
   ...steps,
 ].filter((sight) => !(sight in rare))

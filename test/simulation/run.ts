@@ -13,6 +13,7 @@ import { audit, type Finding } from './world/audit'
 import { Broker } from './world/broker'
 import { type Choices, oneOf } from './world/choices'
 import { startGateway } from './world/gateway'
+import { startKeepers } from './world/keepers'
 import { enter } from './world/loops'
 import { startOperators } from './world/operator'
 import { People } from './world/people'
@@ -46,9 +47,11 @@ const lastTryMs = 12_000
 function underWay({ world, broker, chain }: Surroundings, people: People): string | undefined {
   const { rows } = world
   const { contract, latest } = chain
+  const pauses = contract.pausesAt(latest.number)
   const isDueSoon = (line: Line) =>
-    line.openedAt > 0n && takenInCycle(line) < line.max && world.now < Number(dueAtOf(line)) * 1_000 + lastTryMs
+    line.openedAt > 0n && takenInCycle(line) < line.max && world.now < Number(dueAtOf(line, pauses)) * 1_000 + lastTryMs
   if (people.pending > 0) return 'people'
+  if (pauses.since > 0n) return 'a pause of the credit line'
   if (broker.waiting > 0) return `${broker.waiting} messages`
   const payment = rows.payments.find(
     ({ state, reason, held, holdEndedAt }) =>
@@ -140,6 +143,7 @@ export function runWorld(options: {
   const people = new People(around, wallets, beginMs(flows), (service) => copies.get(service) ?? [])
   for (let flow = 0; flow < flows; flow++) people.begin(flow)
   startOperators(around, (service) => copies.get(service) ?? [])
+  startKeepers(around)
 
   let quiet = 0
   let isOver = false

@@ -1,4 +1,4 @@
-import { encodeErrorResult, type Hex, toFunctionSelector } from 'viem'
+import { encodeErrorResult, type Hex, toFunctionSelector, zeroAddress, zeroHash } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -12,22 +12,27 @@ export type Op =
       readonly wallet: Hex
       readonly amount: bigint
       readonly held: boolean
+      /** Time of the payment in Unix seconds; 0 for a top-up. */
+      readonly paidAt: bigint
     }
-  | { readonly kind: 'revoke'; readonly ref: Hex; readonly left: bigint }
+  | { readonly kind: 'revoke'; readonly of: 'credit' | 'repay'; readonly ref: Hex; readonly left: bigint }
   | { readonly kind: 'extend'; readonly ref: Hex }
   | { readonly kind: 'verified' | 'frozen'; readonly wallet: Hex; readonly value: boolean }
   | { readonly kind: 'transfer' | 'cancel'; readonly terms: Transfer }
   | { readonly kind: 'native'; readonly to: Hex; readonly wei: bigint }
-  | { readonly kind: 'autorepay'; readonly wallet: Hex }
+  | { readonly kind: 'pause' | 'unpause' }
   | LineOp
+  | AccountOp
+
+type SumOp = { readonly kind: 'draw' | 'repay own' | 'withdraw'; readonly wallet: Hex; readonly amount: bigint }
+/** Calls that the state of an account decides. Anyone may default an overdue account, and seize its later collateral. */
+export type AccountOp = SumOp | { readonly kind: 'autorepay' | 'default' | 'seize'; readonly wallet: Hex }
 
 /** What users do with their own credit line and AUSD, and the issuer of AUSD with a wallet. Amounts are in 10⁻⁶ AUSD. */
 export type LineOp =
-  | {
-      readonly kind: 'draw' | 'repay own' | 'approve' | 'deposit' | 'withdraw'
-      readonly wallet: Hex
-      readonly amount: bigint
-    }
+  | SumOp
+  /** A deposit is a top-up that no row of ours knows. */
+  | { readonly kind: 'approve' | 'deposit'; readonly wallet: Hex; readonly amount: bigint }
   | { readonly kind: 'allow'; readonly wallet: Hex; readonly max: bigint; readonly fromCollateral: boolean }
   | { readonly kind: 'frozen by the issuer'; readonly wallet: Hex; readonly value: boolean }
 
@@ -40,54 +45,21 @@ export type Transfer = {
   readonly nonce: Hex
 }
 
-export type CallRefusal =
-  | 'RefConflict'
-  | 'NotHeld'
-  | 'HoldNotExtendable'
-  | 'UsedOrCanceledAuthorization'
-  | 'ExpiredAuthorization'
-  | 'InvalidAuthorization'
-  | 'ERC20InsufficientBalance'
-  | 'ERC20InsufficientAllowance'
-  | 'AccountIsFrozen'
-  | 'InsufficientCollateral'
-  | 'NothingOwed'
-  | 'AutoRepayNotAllowed'
-  | 'AutoRepayTooEarly'
-  | 'AutoRepayLimitReached'
-  | 'out of gas'
-
 const abi = [...ausdAbi, ...creditLineAbi] as const
-const zero = `0x${'0'.repeat(64)}` as const
-const nobody = `0x${'0'.repeat(40)}` as const
-const dataOf = new Map<CallRefusal, Hex>([
-  ['RefConflict', encodeErrorResult({ abi, errorName: 'RefConflict', args: [zero] })],
-  ['NotHeld', encodeErrorResult({ abi, errorName: 'NotHeld', args: [zero] })],
-  ['HoldNotExtendable', encodeErrorResult({ abi, errorName: 'HoldNotExtendable', args: [zero] })],
-  ['ExpiredAuthorization', encodeErrorResult({ abi, errorName: 'ExpiredAuthorization' })],
-  ['InvalidAuthorization', encodeErrorResult({ abi, errorName: 'InvalidAuthorization' })],
-  ['UsedOrCanceledAuthorization', encodeErrorResult({ abi, errorName: 'UsedOrCanceledAuthorization' } as never)],
-  [
-    'ERC20InsufficientBalance',
-    encodeErrorResult({
-      abi,
-      errorName: 'ERC20InsufficientBalance',
-      args: [nobody, 0n, 0n],
-    } as never),
-  ],
-  [
-    'ERC20InsufficientAllowance',
-    encodeErrorResult({ abi, errorName: 'ERC20InsufficientAllowance', args: [nobody, 0n, 0n] } as never),
-  ],
-  ['AccountIsFrozen', encodeErrorResult({ abi, errorName: 'AccountIsFrozen', args: [nobody] } as never)],
-  ['InsufficientCollateral', encodeErrorResult({ abi, errorName: 'InsufficientCollateral', args: [0n, 0n] })],
-  ['NothingOwed', encodeErrorResult({ abi, errorName: 'NothingOwed', args: [nobody] })],
-  ['AutoRepayNotAllowed', encodeErrorResult({ abi, errorName: 'AutoRepayNotAllowed', args: [nobody] })],
-  ['AutoRepayTooEarly', encodeErrorResult({ abi, errorName: 'AutoRepayTooEarly', args: [0n] })],
-  ['AutoRepayLimitReached', encodeErrorResult({ abi, errorName: 'AutoRepayLimitReached', args: [0n] })],
-])
+type ErrorItem = Extract<(typeof abi)[number], { type: 'error' }>
+/** A revert by its name in the contracts, or one without data. */
+export type CallRefusal = ErrorItem['name'] | 'out of gas'
 
-/** Returns the data of a refusal, or undefined as when gas runs out. */
+const plain: Readonly<Record<string, unknown>> = { address: zeroAddress, bytes32: zeroHash, string: '' }
+const dataOf = new Map<CallRefusal, Hex>(
+  abi.flatMap((item) => {
+    if (item.type !== 'error') return []
+    const args = item.inputs.map(({ type }) => plain[type] ?? 0n)
+    return [[item.name, encodeErrorResult({ abi: [item], errorName: item.name, args } as never)] as const]
+  }),
+)
+
+/** Returns the data of a refusal, or undefined as when gas runs out. Their arguments are zero. */
 export const revertData = (refusal: CallRefusal): Hex | undefined => dataOf.get(refusal)
 
 const selectorOf = (name: string, inputs?: number): string => {
@@ -120,10 +92,10 @@ const kindsOfMany = [
   { kind: 'credit', held: false },
   { kind: 'credit', held: true },
   { kind: 'repay', held: false },
-  { kind: 'revoke', held: false },
+  { kind: 'revoke', of: 'credit' },
   { kind: 'repay', held: true },
-  { kind: 'revoke', held: false },
-  { kind: 'extend', held: false },
+  { kind: 'revoke', of: 'repay' },
+  { kind: 'extend' },
 ] as const
 
 export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
@@ -137,11 +109,14 @@ export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
     case selectors.repayFor: {
       const kind = data.startsWith(selectors.topUp) ? 'credit' : 'repay'
       const held = numberAt(data, 3) === 1n
-      return [{ kind, ref, wallet: addressAt(data, 1), amount: numberAt(data, 2), held }]
+      const paidAt = kind === 'repay' ? numberAt(data, 4) : 0n
+      return [{ kind, ref, wallet: addressAt(data, 1), amount: numberAt(data, 2), held, paidAt }]
     }
     case selectors.revokeTopUp:
-    case selectors.revokeRepayment:
-      return [{ kind: 'revoke', ref, left: numberAt(data, 1) }]
+    case selectors.revokeRepayment: {
+      const of = data.startsWith(selectors.revokeTopUp) ? 'credit' : 'repay'
+      return [{ kind: 'revoke', of, ref, left: numberAt(data, 1) }]
+    }
     case selectors.extendHold:
       return [{ kind: 'extend', ref }]
     case selectors.setVerified:
@@ -159,12 +134,12 @@ export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
 }
 
 function opInMany(data: Hex, from: number): Op {
-  const { kind, held } = kindsOfMany[Number(numberAt(data, from))]!
+  const one = kindsOfMany[Number(numberAt(data, from))]!
   const ref = hexAt(data, from + 1)
   const amount = numberAt(data, from + 3)
-  if (kind === 'extend') return { kind, ref }
-  if (kind === 'revoke') return { kind, ref, left: amount }
-  return { kind, ref, wallet: addressAt(data, from + 2), amount, held }
+  if (one.kind === 'extend') return { ...one, ref }
+  if (one.kind === 'revoke') return { ...one, ref, left: amount }
+  return { ...one, ref, wallet: addressAt(data, from + 2), amount, paidAt: numberAt(data, from + 4) }
 }
 
 const transferOf = (data: Hex): Transfer => ({

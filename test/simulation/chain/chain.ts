@@ -21,6 +21,7 @@ export type Signed = CallToSign &
 type Mined = {
   readonly signed: Signed
   readonly isReverted: boolean
+  /** Refusals by the position of the operation. */
   readonly failed: ReadonlyMap<number, CallRefusal>
 }
 export type Block = {
@@ -37,6 +38,17 @@ const digest = (text: string): Hex => {
   const part = (seed: bigint) => Bun.hash.wyhash(text, seed).toString(16).padStart(16, '0')
   return `0x${part(1n)}${part(2n)}${part(3n)}${part(4n)}`
 }
+
+/** Returns the sight of a call by others that reverts. */
+const sightOfRefusal = ({ kind }: Op, refusal: CallRefusal): string => `${kind} refused: ${refusal}`
+/** Refusals of calls by others that must occur. */
+export const refusalsToSee: readonly string[] = (
+  [
+    ['draw', ['AccountDefaulted', 'AccountFrozen', 'EnforcedPause', 'LimitExceeded', 'TermPassed']],
+    ['withdraw', ['AccountFrozen', 'EnforcedPause']],
+    ['default', ['EnforcedPause', 'NothingOwed', 'TermNotPassed']],
+  ] as const
+).flatMap(([kind, refusals]) => refusals.map((refusal) => sightOfRefusal({ kind } as Op, refusal)))
 
 /** A chain on which all but the newest two blocks are final. */
 export class Chain {
@@ -170,7 +182,10 @@ export class Chain {
     this.#foreignIn = this.#foreignIn.filter((one) => one.block > block - 3n)
     for (const op of this.#foreign.splice(0)) {
       const txHash = digest(`foreign ${block} ${this.#forks}`)
-      this.contract.apply(op, { block, time, txHash })
+      const refusal = this.contract.apply(op, { block, time, txHash })
+      if (refusal) this.world.saw(sightOfRefusal(op, refusal))
+      else if (op.kind === 'default') this.world.saw('an account was defaulted')
+      else if (op.kind === 'seize') this.world.saw('collateral was seized after a default')
       this.#foreignIn.push({ block, op })
     }
   }
@@ -190,6 +205,7 @@ export class Chain {
           ? ('out of gas' as const)
           : this.contract.apply(op, at)
       if (refusal) failed.set(position, refusal)
+      if (refusal === 'EnforcedPause') world.saw('an order reverted because the credit line was paused')
     }
     if (signed.ops.length > 1) {
       world.saw('several operations shared a transaction')
@@ -199,7 +215,7 @@ export class Chain {
     if (failed.size > 0) world.saw('a transaction reverted because the state had changed')
     const refusal = failed.get(0)
     if (refusal && signed.ops[0]?.kind === 'autorepay') world.saw(sightOfRevert(refusal))
-    return { signed, isReverted: failed.size > 0, failed: new Map() }
+    return { signed, isReverted: failed.size > 0, failed }
   }
 
   #time(): bigint {

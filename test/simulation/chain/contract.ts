@@ -1,7 +1,18 @@
 import type { Hex } from 'viem'
-import type { CallRefusal, LineOp, Op, Transfer } from './calls'
+import type { AccountOp, CallRefusal, LineOp, Op, Transfer } from './calls'
 import { Facts } from './facts'
-import { autoRepay, drawnBy, type Line, least, newLine, refusalOfAutoRepay, repaidBy, restoredBy } from './line'
+import * as rules from './line'
+import {
+  type Account,
+  type Closed,
+  type Line,
+  least,
+  type Now,
+  newLine,
+  noPauses,
+  type Pauses,
+  type Terms,
+} from './line'
 
 /** Place of an event; events above a replaced block are forgotten. */
 type At = { readonly block: bigint; readonly time: bigint; readonly txHash: Hex }
@@ -13,11 +24,12 @@ export type Applied = {
   readonly wallet: Hex
   readonly amount: bigint
   readonly held: boolean
+  readonly paidAt: bigint
   readonly until: bigint
   /** Part of a repayment that found a debt; the rest became collateral. */
   readonly repaid: bigint
-  /** Beginning of the cycle of that debt. */
-  readonly openedAt: bigint
+  /** Cycle of that debt; 0 without one. */
+  readonly cycle: number
 }
 /** An automatic repayment, by our transaction or another, with the debt that it found. */
 export type AutoRepaid = At & {
@@ -42,8 +54,6 @@ type Drip = { readonly block: bigint; readonly wallet: Hex; readonly wei: bigint
 
 const keyOf = ({ from, nonce }: Pick<Transfer, 'from' | 'nonce'>) => `${from} ${nonce}`
 
-const holdSeconds = 30n
-
 /** The credit line and the token as events with their blocks, so that any state can be read. */
 export class Contract {
   readonly applied = new Facts<Applied>(({ ref, wallet }) => [ref, wallet])
@@ -53,18 +63,50 @@ export class Contract {
   readonly flags = new Facts<Flag>(({ wallet }) => [wallet])
   readonly drips = new Facts<Drip>(({ wallet }) => [wallet])
   readonly lines = new Facts<Line>(({ wallet }) => [wallet])
+  readonly closed = new Facts<Closed>(({ wallet }) => [wallet])
+  readonly pauses = new Facts<Pauses>(() => [])
   readonly autoRepaid = new Facts<AutoRepaid>(({ wallet, txHash }) => [wallet, txHash])
   readonly funds = new Map<Hex, bigint>()
 
-  constructor(readonly treasury: Hex) {}
+  constructor(
+    readonly treasury: Hex,
+    readonly terms: Terms = rules.worldTerms,
+  ) {}
 
   forgetAbove(block: bigint): void {
-    const { applied, revoked, extended, used, flags, drips, lines, autoRepaid } = this
-    for (const facts of [applied, revoked, extended, used, flags, drips, lines, autoRepaid]) facts.forgetAbove(block)
+    const { applied, revoked, extended, used, flags, drips, lines, closed, pauses, autoRepaid } = this
+    for (const facts of [applied, revoked, extended, used, flags, drips, lines, closed, pauses, autoRepaid])
+      facts.forgetAbove(block)
   }
 
   lineAt(wallet: Hex, block: bigint): Line {
     return this.lines.about(wallet).findLast((one) => one.block <= block) ?? newLine(wallet)
+  }
+
+  pausesAt(block: bigint): Pauses {
+    return this.pauses.all.findLast((one) => one.block <= block) ?? noPauses
+  }
+
+  nowAt(block: bigint, time: bigint): Now {
+    return { terms: this.terms, pauses: this.pausesAt(block), time }
+  }
+
+  /** Returns an account with its holds (`accountOf`). */
+  accountAt(wallet: Hex, block: bigint, time: bigint): Account {
+    const line = this.lineAt(wallet, block)
+    let [free, pending, encumbered] = [line.collateral, 0n, 0n]
+    for (const one of this.applied.about(wallet)) {
+      if (one.block > block) continue
+      const left = this.leftAt(one, block)
+      const repaid = least(left, one.repaid)
+      if (!one.held || time >= this.untilOf(one, block)) free += left - repaid
+      else {
+        pending += left - repaid
+        encumbered += repaid
+      }
+    }
+    const isFrozen = this.flagOf('frozen', wallet, block)
+    return { line, free, pending, encumbered, balance: this.balanceAt(wallet, block), isFrozen }
   }
 
   appliedAt(ref: Hex, block: bigint): Applied | undefined {
@@ -97,30 +139,59 @@ export class Contract {
   }
 
   refusalOf(op: Op, block: bigint, time: bigint): CallRefusal | undefined {
+    const now = this.nowAt(block, time)
     switch (op.kind) {
       case 'credit':
-      case 'repay': {
-        const known = this.appliedAt(op.ref, block)
-        const isSame = known?.kind === op.kind && known.wallet === op.wallet && known.amount === op.amount
-        return known && !isSame ? 'RefConflict' : undefined
-      }
+      case 'repay':
+        return now.pauses.since > 0n ? 'EnforcedPause' : this.#refusalOfClaim(op, block)
       case 'revoke':
-      case 'extend': {
-        const known = this.appliedAt(op.ref, block)
-        if (!known?.held) return 'NotHeld'
-        const left = this.leftAt(known, block)
-        if (op.kind === 'revoke' && left <= op.left) return undefined
-        return left === 0n || time >= this.untilOf(known, block) ? 'NotHeld' : undefined
-      }
+      case 'extend':
+        return this.#refusalAboutHold(op, block, time)
       case 'transfer':
         return this.#refusalOfTransfer(op.terms, block, time)
       case 'cancel':
         return this.useAt(op.terms, block) && 'UsedOrCanceledAuthorization'
+      case 'deposit':
+        return now.pauses.since > 0n ? 'EnforcedPause' : undefined
+      case 'pause':
+        return now.pauses.since > 0n ? 'EnforcedPause' : undefined
+      case 'unpause':
+        return now.pauses.since > 0n ? undefined : 'ExpectedPause'
       case 'autorepay':
-        return refusalOfAutoRepay(this.lineAt(op.wallet, block), this.balanceAt(op.wallet, block), time)
+      case 'draw':
+      case 'withdraw':
+      case 'repay own':
+      case 'default':
+      case 'seize':
+        return refusalAbout(op, this.accountAt(op.wallet, block, time), now)
       default:
         return undefined
     }
+  }
+
+  /** Follows `_claim`: a ref is used once, and may be repeated with the same content. */
+  #refusalOfClaim(op: Extract<Op, { kind: 'credit' | 'repay' }>, block: bigint): CallRefusal | undefined {
+    const known = this.appliedAt(op.ref, block)
+    if (!known) return undefined
+    const isSame =
+      known.kind === op.kind &&
+      known.held === op.held &&
+      known.wallet === op.wallet &&
+      known.amount === op.amount &&
+      known.paidAt === op.paidAt
+    return isSame ? undefined : 'RefConflict'
+  }
+
+  /** Follows `_revoke` and `_extendHold`. */
+  #refusalAboutHold(op: Extract<Op, { kind: 'revoke' | 'extend' }>, block: bigint, time: bigint) {
+    const known = this.appliedAt(op.ref, block)
+    if (!known?.held || (op.kind === 'revoke' && known.kind !== op.of)) return 'NotHeld'
+    const left = this.leftAt(known, block)
+    if (op.kind === 'revoke' && left <= op.left) return undefined
+    const until = this.untilOf(known, block)
+    if (left === 0n || time >= until) return 'NotHeld'
+    const isLater = op.kind === 'revoke' || rules.extendedUntil(this.terms, { first: known.until, until }, time)
+    return isLater ? undefined : 'HoldNotExtendable'
   }
 
   #refusalOfTransfer(terms: Transfer, block: bigint, time: bigint): CallRefusal | undefined {
@@ -135,17 +206,21 @@ export class Contract {
     const { block, time } = at
     const refusal = this.refusalOf(op, block, time)
     if (refusal) return refusal
+    const now = this.nowAt(block, time)
     switch (op.kind) {
       case 'credit':
       case 'repay':
-        if (!this.appliedAt(op.ref, block)) this.#pay(op, at)
+        if (!this.appliedAt(op.ref, block)) this.#pay(op, block, now)
         break
       case 'revoke':
-        this.#revoke(this.appliedAt(op.ref, block)!, op.left, block)
+        this.#revoke(this.appliedAt(op.ref, block)!, op.left, { block, now })
         break
-      case 'extend':
-        this.extended.push({ block, ref: op.ref, until: time + holdSeconds })
+      case 'extend': {
+        const known = this.appliedAt(op.ref, block)!
+        const hold = { first: known.until, until: this.untilOf(known, block) }
+        this.extended.push({ block, ref: op.ref, until: rules.extendedUntil(this.terms, hold, time)! })
         break
+      }
       case 'transfer':
       case 'cancel':
         this.used.push({ ...op.terms, ...at, isCancelled: op.kind === 'cancel' })
@@ -154,67 +229,106 @@ export class Contract {
         this.drips.push({ block, wallet: op.to, wei: op.wei })
         break
       case 'autorepay':
-        this.#autoRepay(op.wallet, at)
+        this.#autoRepay(op.wallet, at, now)
         break
       case 'verified':
       case 'frozen':
         this.flags.push({ block, kind: op.kind, wallet: op.wallet, value: op.value })
         break
+      case 'pause':
+        this.pauses.push({ ...now.pauses, block, since: time })
+        break
+      case 'unpause':
+        this.pauses.push({ ...rules.unpaused(now.pauses, time), block })
+        break
+      case 'default':
+        this.#change(rules.defaultedBy(this.accountAt(op.wallet, block, time)), block)
+        break
+      case 'seize':
+        this.#change({ line: rules.seizedBy(this.accountAt(op.wallet, block, time)) }, block)
+        break
       default:
-        this.lines.push({ ...this.#changed(op, at), block })
+        this.#change(this.#changed(op, block, now), block)
     }
     return undefined
   }
 
-  #pay(op: Extract<Op, { kind: 'credit' | 'repay' }>, { block, time }: At): void {
+  #change({ line, closed }: { readonly line: Line; readonly closed?: Closed }, block: bigint): void {
+    this.lines.push({ ...line, block })
+    if (closed) this.closed.push({ ...closed, block })
+  }
+
+  /** Follows `_topUp` and `_repayFor`. */
+  #pay(op: Extract<Op, { kind: 'credit' | 'repay' }>, block: bigint, now: Now): void {
     const line = this.lineAt(op.wallet, block)
     const repaid = op.kind === 'credit' ? 0n : least(op.amount, line.drawn)
-    this.applied.push({ ...op, block, until: time + holdSeconds, repaid, openedAt: line.openedAt })
-    if (repaid > 0n) this.lines.push({ ...repaidBy(line, repaid), block })
+    const cycle = repaid > 0n && line.openedAt > 0n ? line.cycle : 0
+    this.applied.push({ ...op, block, until: rules.holdUntil(this.terms, now.time), repaid, cycle })
+    const paidAt = rules.paidAtWithin(line, op.paidAt, now)
+    if (repaid > 0n) this.#change(rules.repaidBy(line, repaid, { paidAt, now }), block)
   }
 
-  /** Revokes a payment until `left` remains, its excess first. */
-  #revoke(applied: Applied, left: bigint, block: bigint): void {
+  /** Revokes a payment until `left` remains, its excess first (`_revoke`). */
+  #revoke(applied: Applied, left: bigint, { block, now }: { block: bigint; now: Now }): void {
     const before = this.leftAt(applied, block)
     if (left >= before) return
-    const { ref, wallet, repaid, openedAt } = applied
+    const { ref, wallet, repaid, cycle } = applied
     this.revoked.push({ block, ref, left })
     const restored = least(before, repaid) - least(left, repaid)
-    if (restored > 0n) this.lines.push({ ...restoredBy(this.lineAt(wallet, block), restored, openedAt), block })
+    if (restored === 0n) return
+    const closed = this.closed.about(wallet).findLast((one) => one.cycle === cycle)
+    this.#change({ line: rules.restoredBy(this.lineAt(wallet, block), restored, { cycle, closed, now }) }, block)
   }
 
-  #autoRepay(wallet: Hex, at: At): void {
+  #autoRepay(wallet: Hex, at: At, now: Now): void {
     const line = this.lineAt(wallet, at.block)
     const { cycle, openedAt, drawn, fromCollateral } = line
-    const { amount, after } = autoRepay(line)
+    const { amount, ...after } = rules.autoRepay(line, now)
     this.autoRepaid.push({ ...at, wallet, amount, fromCollateral, cycle, openedAt, drawn })
-    this.lines.push({ ...after, block: at.block })
+    this.#change(after, at.block)
   }
 
-  #changed(op: LineOp, { block, time }: At): Line {
+  #changed(op: LineOp, block: bigint, now: Now): { readonly line: Line; readonly closed?: Closed } {
     const line = this.lineAt(op.wallet, block)
     switch (op.kind) {
       case 'draw':
-        return drawnBy(line, op.amount, time)
-      case 'repay own': {
-        const amount = least(least(op.amount, line.drawn), this.balanceAt(op.wallet, block))
-        return amount > 0n ? repaidBy({ ...line, borrowed: line.borrowed - amount }, amount) : line
-      }
+        return { line: rules.drawnBy(line, op.amount, now) }
+      case 'repay own':
+        return rules.repaidFromWallet(line, least(op.amount, line.drawn), now)
       case 'approve':
-        return { ...line, allowance: op.amount }
+        return { line: { ...line, allowance: op.amount } }
       case 'deposit':
-        return { ...line, collateral: line.collateral + op.amount }
-      case 'withdraw':
-        return { ...line, collateral: line.collateral - least(op.amount, line.collateral) }
+        return { line: { ...line, collateral: line.collateral + op.amount } }
+      case 'withdraw': {
+        const { collateral, borrowed } = line
+        return { line: { ...line, collateral: collateral - op.amount, borrowed: borrowed + op.amount } }
+      }
       case 'allow':
-        return { ...line, max: op.max, fromCollateral: op.fromCollateral }
+        return { line: { ...line, max: op.max, fromCollateral: op.fromCollateral && op.max > 0n } }
       case 'frozen by the issuer':
-        return { ...line, isFrozenByIssuer: op.value }
+        return { line: { ...line, isFrozenByIssuer: op.value } }
     }
   }
 
-  flagOf(kind: Flag['kind'], wallet: Hex): boolean {
-    const own = this.flags.about(wallet).filter((flag) => flag.kind === kind)
-    return own.at(-1)?.value ?? false
+  flagOf(kind: Flag['kind'], wallet: Hex, block?: bigint): boolean {
+    const isThen = (flag: Flag) => flag.kind === kind && (block === undefined || flag.block <= block)
+    return this.flags.about(wallet).findLast(isThen)?.value ?? false
+  }
+}
+
+function refusalAbout(op: AccountOp, account: Account, now: Now): CallRefusal | undefined {
+  switch (op.kind) {
+    case 'autorepay':
+      return rules.refusalOfAutoRepay(account, now)
+    case 'draw':
+      return rules.refusalOfDraw(account, op.amount, now)
+    case 'withdraw':
+      return rules.refusalOfWithdrawal(account, op.amount, now)
+    case 'repay own':
+      return rules.refusalOfRepayment(account, op.amount)
+    case 'default':
+      return rules.refusalOfDefault(account, now)
+    case 'seize':
+      return rules.refusalOfSeizure(account, now)
   }
 }

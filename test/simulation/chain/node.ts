@@ -23,6 +23,7 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       if (asked) return { returned: contract.useAt(asked, number) ? yes : no }
       for (const op of opsOf(to, data, value ?? 0n)) {
         const refusal = contract.refusalOf(op, number, timestamp)
+        if (refusal === 'EnforcedPause') world.saw('an order waited while the credit line was paused')
         if (refusal) return { reverted: revertData(refusal) }
       }
       return { returned: '0x' as Hex }

@@ -15,8 +15,12 @@ function sightOf({ outcome, reason, source }: Ended): string {
   const repaid = source ? `repaid from the ${source}` : 'repaid, and announced again without its amount'
   return `automatic repayment: ${reason ?? (outcome === 'repaid' ? repaid : outcome)}`
 }
+/** Free collateral covers the debt, unless yield has made rounding expensive, and worlds have no yield. */
+const neverHere: readonly string[] = ['collateral_too_low']
 const ends: readonly Ended[] = [
-  ...autoRepayFailures.map((reason) => ({ outcome: 'failed' as const, reason, source: null })),
+  ...autoRepayFailures
+    .filter((reason) => !neverHere.includes(reason))
+    .map((reason) => ({ outcome: 'failed' as const, reason, source: null })),
   ...[...autoRepaySources, null].map((source) => ({ outcome: 'repaid' as const, reason: null, source })),
   { outcome: 'needless', reason: null, source: null },
 ]

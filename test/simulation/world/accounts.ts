@@ -3,29 +3,35 @@ import type { Chain } from '../chain/chain'
 import { defaultsAtOf, dueAtOf, startsAtOf, takenInCycle } from '../chain/line'
 
 /** Returns what `chain.account` tells of a wallet at a block. */
-export function accountAt({ contract, latest }: Chain, wallet: Hex, block = latest.number) {
-  const line = contract.lineAt(wallet, block)
-  const { drawn, cycle, openedAt, collateral, max, fromCollateral } = line
+export function accountAt(chain: Chain, wallet: Hex, block = chain.latest.number) {
+  const { contract } = chain
+  const { timestamp } = chain.at(block)
+  const { line, free, encumbered, balance, isFrozen } = contract.accountAt(wallet, block, timestamp)
+  const now = contract.nowAt(block, timestamp)
+  const { drawn, cycle, openedAt, max, fromCollateral, isDefaulted } = line
   const isOpen = openedAt > 0n
-  const dates = { openedAt: String(openedAt), dueAt: String(dueAtOf(line)), defaultsAt: String(defaultsAtOf(line)) }
+  const dueAt = String(dueAtOf(line, now.pauses))
+  const dates = { openedAt: String(openedAt), dueAt, defaultsAt: String(defaultsAtOf(line, now)) }
   const permission = {
     maxPerCycle: String(max),
     source: fromCollateral ? 'collateral' : 'wallet',
     taken: String(isOpen ? takenInCycle(line) : 0n),
-    startsAt: isOpen ? String(startsAtOf(line)) : null,
+    startsAt: isOpen ? String(startsAtOf(line, now)) : null,
   }
   return {
     wallet,
     verified: true,
-    frozen: contract.flagOf('frozen', wallet),
+    defaulted: isDefaulted,
+    frozen: isFrozen,
     drawn: String(drawn),
-    collateral: { value: String(collateral) },
-    balance: { ausd: String(contract.balanceAt(wallet, block)), native: '0' },
+    encumbered: String(encumbered),
+    collateral: { value: String(free) },
+    balance: { ausd: String(balance), native: '0' },
     cycle: isOpen ? { number: cycle, ...dates } : null,
     autoRepay: max > 0n ? permission : null,
-    paused: false,
+    paused: now.pauses.since > 0n,
     blockNumber: String(block),
-    blockTime: String(latest.timestamp),
+    blockTime: String(timestamp),
   }
 }
 
@@ -35,12 +41,24 @@ export function dueCycles(
   { sinceSeconds, untilSeconds }: { readonly sinceSeconds: number; readonly untilSeconds: number },
 ) {
   const { number, timestamp } = finalized
+  const pauses = contract.pausesAt(number)
   const cycles = contract.lines.subjects.flatMap((subject) => {
     const line = contract.lineAt(subject as Hex, number)
-    const inSeconds = Number(dueAtOf(line) - timestamp)
+    const dueAt = dueAtOf(line, pauses)
+    const inSeconds = Number(dueAt - timestamp)
     if (line.openedAt === 0n || inSeconds > untilSeconds || inSeconds < -sinceSeconds) return []
     const { wallet, cycle, openedAt } = line
-    return [{ wallet, number: cycle, openedAt: String(openedAt), dueAt: String(dueAtOf(line)) }]
+    return [{ wallet, number: cycle, openedAt: String(openedAt), dueAt: String(dueAt) }]
   })
   return { cycles, isLast: true, blockTime: String(timestamp) }
+}
+
+/** Returns what the reader of the chain tells of a debt, all of which counts as owed for a day. */
+export function debtAt({ contract, latest }: Chain, wallet: Hex) {
+  const { drawn, openedAt } = contract.lineAt(wallet, latest.number)
+  return {
+    owedForDay: String(drawn),
+    openedAt: openedAt > 0n ? String(openedAt) : null,
+    blockTime: String(latest.timestamp),
+  }
 }

@@ -14,9 +14,11 @@ import { stanceOf } from '../../../services/payments/stance'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { positionOf as positionOfCashout } from '../../../services/payouts/ledger/position'
 import { journal as payoutsJournal, outbox as payoutsOutbox } from '../../../services/payouts/schema.store'
+import type { Applied } from '../chain/contract'
 import { bookedOf, totalsOf } from '../rows/journal'
 import { auditAutoRepayments, auditLanes } from './auto-repayments'
 import { isCancelled, isPaid, orderedMinorOf, payoutsOf, referenceOf, refundedOf } from './charges'
+import { auditOrders } from './orders'
 import { auditOwed } from './owed'
 import { refOf } from './refs'
 import { laneAddresses } from './relayer'
@@ -38,7 +40,7 @@ export function audit(around: Surroundings): Finding[] {
       findings.push(`${id}: "${fate.name}" cannot take place: ${refusedEvent}`)
   for (const row of rows.payments.values()) findings.push(...auditPayment(around, row))
   for (const row of rows.cashouts.values()) findings.push(...auditCashout(around, row))
-  findings.push(...auditMoney(around), ...auditSums(around), ...auditRelayer(around))
+  findings.push(...auditMoney(around), ...auditSums(around), ...auditRelayer(around), ...auditOrders(around))
   findings.push(...auditMessages(around), ...auditAutoRepayments(around), ...auditLanes(around))
   return findings
 }
@@ -54,12 +56,9 @@ const isDecided = ({ world }: Surroundings, id: string): boolean => world.rows.r
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n)
 
-function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
-  const { contract, latest } = chain
-  return Array.from({ length: row.refSequence + 1 }, (_, refSequence) => refOf(refIdOf({ id: row.id, refSequence })))
-    .flatMap((ref) => contract.appliedAt(ref, latest.number) ?? [])
-    .map((applied) => contract.leftAt(applied, latest.number))
-    .filter((left) => left > 0n)
+function appliedParts({ chain: { contract, latest } }: Surroundings, row: PaymentRow): Applied[] {
+  const refs = Array.from({ length: row.refSequence + 1 }, (_, refSequence) => refIdOf({ id: row.id, refSequence }))
+  return refs.flatMap((refId) => contract.appliedAt(refOf(refId), latest.number) ?? [])
 }
 
 function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
@@ -71,7 +70,9 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const paid = book.all('payments').filter((one) => referenceOf(book, one) === row.id)
   const charges = paid.filter((one) => !isCancelled(one) || one.id === row.providerPaymentId)
   const own = charges.find(({ id }) => id === row.providerPaymentId)
-  const live = liveParts(around, row)
+  const applied = appliedParts(around, row)
+  const { contract, latest } = around.chain
+  const live = applied.map((one) => contract.leftAt(one, latest.number)).filter((left) => left > 0n)
   if (live.length > 1) say(`was credited ${live.length} times`)
   const onChain = sum(live)
   // Of an overpaid settlement only a part counts. Refunds of the charge count for the rest first.
@@ -115,6 +116,12 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const secondMax = second + sum(cancelled.map(({ capturedMinor }) => capturedMinor))
   if (row.overpaidMinor < second || row.overpaidMinor > secondMax)
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
+  // The time of a payment decides whether the cycle that it closes is late.
+  const isTimed = paid.every(({ id }) => !provider.untimed.has(id))
+  const paidAt = paid.map(({ capturedAt }) => Math.floor(Date.parse(capturedAt!) / 1_000))
+  for (const one of applied.filter(({ kind }) => isTimed && kind === 'repay'))
+    if (!paidAt.includes(Number(one.paidAt))) say(`was recorded as paid at ${one.paidAt}, not ${paidAt.join(' or ')}`)
+  for (const one of applied) noteRepaid(around, one)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
   if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
   const required = requiredOf(around, row, paid)
@@ -125,6 +132,14 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   if (isAtStake && row.lostHold === null) say('may be going back, and its wallet is not frozen for it')
   if (!isAtStake && row.lostHold === 'frozen') say('is not going back, and its wallet is frozen for it')
   return found
+}
+
+function noteRepaid({ world, chain: { contract, latest } }: Surroundings, one: Applied): void {
+  const { wallet, repaid, cycle } = one
+  if (repaid > contract.leftAt(one, latest.number)) world.saw('a revoked repayment restored a debt')
+  if (repaid > 0n && cycle === 0) world.saw('a settlement repaid the debt of a defaulted account')
+  if (contract.closed.about(wallet).some((closed) => closed.cycle === cycle && closed.outcome === 'Late'))
+    world.saw('a settlement repaid a debt after its due date')
 }
 
 /**
@@ -145,6 +160,8 @@ function requiredOf(
   const fate = befallen.fate.name
   // Money of a cancelled checkout is held to the limits anew, and a frozen wallet has none.
   if (row.reason === 'excess_refused') return { fate, ends: ['review'] }
+  // Its transactions reverted too often, so an operator decides.
+  if (row.reason === 'credit_failed') return { fate, ends: ['review'] }
   const isPlain = charge.capturedMinor === row.fiatMinor && charge.sender === undefined
   const isOfThisPlan = befallen.plan.pays !== 'in time'
   return isPlain || isOfThisPlan ? { fate, ends: endsOf(befallen.plan, befallen.fate) } : undefined
@@ -282,6 +299,7 @@ function auditRelayer({ chain, world }: Surroundings): Finding[] {
     const isInDoubt = world.rows.payments.by('wallet', wallet).some(({ lostHold }) => lostHold === 'frozen')
     if (frozen && !isMissing && !isInDoubt && !frozenByOperator) found.push(`${wallet} is frozen without a reason`)
     if (!frozen && (isMissing || isInDoubt || frozenByOperator)) found.push(`${wallet} is not frozen`)
+    if (frozen && !contract.flagOf('frozen', wallet)) found.push(`${wallet} is frozen, and not on the chain`)
   }
   for (const { kind, wallet, state } of world.rows.operations.values()) {
     if (kind !== 'verify' && kind !== 'freeze') continue

@@ -4,7 +4,7 @@ import { journal } from '../../../services/chain-relayer/schema.store'
 import { type AutoRepayment, causeOf } from '../../../services/gateway/reminders/auto-repay.store'
 import { baseFeeWei } from '../chain/chain'
 import type { AutoRepaid } from '../chain/contract'
-import { dueAtOf, refusalOfAutoRepay } from '../chain/line'
+import { dueAtOf } from '../chain/line'
 import { bookedOf } from '../rows/journal'
 import { triesIn } from '../rows/reminders'
 import type { Surroundings } from './services'
@@ -86,11 +86,11 @@ function auditDebts({ world: { rows }, chain }: Surroundings): string[] {
   return contract.lines.subjects.flatMap((wallet) => {
     const line = contract.lineAt(wallet as Hex, latest.number)
     const { block, max, cycle } = line
-    const lastTryAt = dueAtOf(line) - 8n
+    const lastTryAt = dueAtOf(line, contract.pausesAt(latest.number)) - 8n
     const isUnchanged =
       chain.at(block).timestamp < lastTryAt && contract.used.about(wallet).every((use) => use.time < lastTryAt)
-    const balance = contract.balanceAt(line.wallet, latest.number)
-    if (!isUnchanged || max === 0n || refusalOfAutoRepay(line, balance, latest.timestamp)) return []
+    const order = { kind: 'autorepay', wallet: line.wallet } as const
+    if (!isUnchanged || max === 0n || contract.refusalOf(order, latest.number, latest.timestamp)) return []
     const isReverted = rows.operations
       .by('wallet', wallet)
       .some(({ kind, reason }) => kind === 'autorepay' && reason === 'reverted')

@@ -12,6 +12,8 @@ type Scene = {
   readonly wallet: Hex
   readonly drawMicro: bigint
   readonly balance: () => bigint
+  /** AUSD of the collateral that can be withdrawn. */
+  readonly withdrawable: () => bigint
   readonly nowMs: () => number
 }
 
@@ -55,9 +57,9 @@ const meddlings: readonly Meddling[] = [
     ends: ({ wallet }) => [{ kind: 'frozen by the issuer', wallet, value: false }],
   },
   {
-    name: 'the user withdraws the collateral',
+    name: 'the user withdraws the collateral that the debt does not need',
     of: 'collateral',
-    begins: ({ wallet }) => [{ kind: 'withdraw', wallet, amount: autoRepayMaxMicro }],
+    begins: ({ wallet, withdrawable }) => [{ kind: 'withdraw', wallet, amount: withdrawable() }],
     ends: ({ wallet, drawMicro }) => [{ kind: 'deposit', wallet, amount: 2n * drawMicro }],
   },
   {

@@ -23,6 +23,7 @@ import {
 } from '#test/world/people'
 import type { Op, Transfer } from '../chain/calls'
 import { blockMs } from '../chain/chain'
+import { withdrawableOf, worldTerms } from '../chain/line'
 import { befall, befallCashout } from './befall'
 import { sessionOf } from './charges'
 import { chance, oneOf, pick } from './choices'
@@ -150,9 +151,14 @@ export class People {
     this.#draw(wallet, plan.drawMicro, openFirst)
   }
 
-  /** Draws, and goes on once the draw is in a block. */
+  /** Draws, and goes on once the draw is in a block. Top-ups are the collateral, with a deposit if they are too little. */
   #draw({ address: wallet }: Wallet, amount: bigint, next: () => void): void {
-    if (amount > 0n) this.around.chain.foreign({ kind: 'draw', wallet, amount })
+    const { world, chain } = this.around
+    const op = { kind: 'draw', wallet, amount } as const
+    const isShort = chain.contract.refusalOf(op, chain.latest.number, chain.latest.timestamp) === 'LimitExceeded'
+    if (isShort && chance(world.choices, 900)) chain.foreign({ kind: 'deposit', wallet, amount: 2n * amount })
+    else if (amount > 0n && !isShort) world.saw('a user drew against top-ups')
+    if (amount > 0n) chain.foreign(op)
     this.#later(blockMs, next)
   }
 
@@ -163,7 +169,8 @@ export class People {
     const { address: wallet } = of
     const bound = chance(choices, 150) ? drawMicro / 2n : autoRepayMaxMicro
     chain.foreign(
-      { kind: 'deposit', wallet, amount: drawMicro },
+      // The draw of a meddling needs collateral too.
+      { kind: 'deposit', wallet, amount: 3n * drawMicro },
       { kind: 'allow', wallet, max: bound, fromCollateral: source === 'collateral' },
       { kind: 'approve', wallet, amount: autoRepayMaxMicro },
       { kind: 'draw', wallet, amount: drawMicro },
@@ -183,8 +190,10 @@ export class People {
     const { world, chain } = this.around
     const { choices } = world
     const { name, begins, ends } = pick(choices, meddlingsOf(source))
-    const balance = () => chain.contract.balanceAt(wallet, chain.latest.number)
-    const scene = { wallet, drawMicro, balance, nowMs: () => world.now }
+    const account = () => chain.contract.accountAt(wallet, chain.latest.number, chain.latest.timestamp)
+    const balance = () => account().balance
+    const withdrawable = () => withdrawableOf(account(), worldTerms)
+    const scene = { wallet, drawMicro, balance, withdrawable, nowMs: () => world.now }
     const endsAfterMs = ends && chance(choices, 700) ? oneOf(choices, 16_000) : undefined
     const act = () => {
       world.saw(sightOfMeddling(name))

@@ -27,6 +27,8 @@ export type Provider = {
   readonly exchangeOf: (process: Process) => Exchange
   /** References of payouts whose orders arrive late more often. */
   readonly late: Set<string>
+  /** Payments that were once read without their times, so that services know only when they saw them first. */
+  readonly untimed: Set<string>
 }
 
 type Publish = (message: { id: string; subject: string; payload: unknown }) => void
@@ -78,11 +80,13 @@ export function openProviderIn(world: World, publish: Publish): Provider {
   const { book } = context
   const core = openProvider(context)
   const late = new Set<string>()
+  const untimed = new Set<string>()
   const answer = (request: ProviderRequest): Exchanged => {
     const answered = core.answer(request)
     if (answered === 'silence') throw new Error('no response in time')
     const { status, headers, body } = answered
-    noteWrongAnswer(world, book, request.path, answered)
+    const id = idIn(request.path)
+    if (noteWrongAnswer(world, book, id, answered)) untimed.add(id)
     return { status, headers: new Headers(headers), body: bytesOf(JSON.stringify(body)) }
   }
   /** Time until which a call stays without a response, although its client repeats it. */
@@ -113,7 +117,13 @@ export function openProviderIn(world: World, publish: Publish): Provider {
       }
     }
   }
-  return { book, control: (path, body) => core.control(path, body) as Record<string, unknown>, exchangeOf, late }
+  return {
+    book,
+    control: (path, body) => core.control(path, body) as Record<string, unknown>,
+    exchangeOf,
+    late,
+    untimed,
+  }
 }
 
 const keyOf = ({ headers }: ProviderRequest): string => headers.get('idempotency-key') ?? ''
@@ -121,12 +131,21 @@ const keyOf = ({ headers }: ProviderRequest): string => headers.get('idempotency
 /** Returns a body in one piece. It is read without waiting for the event loop. */
 const bytesOf = (text: string): Exchanged['body'] => [Buffer.from(text)] as unknown as Exchanged['body']
 
-function noteWrongAnswer(world: World, book: Book, path: string, { status, body }: { status: number; body: unknown }) {
-  const [, id = ''] = /^\/v3\/payments\/([^/]+)$/.exec(path) ?? []
+/** Returns the id of the payment that is read; empty for another call. */
+const idIn = (path: string): string => /^\/v3\/payments\/([^/]+)$/.exec(path)?.[1] ?? ''
+
+type Answered = { readonly status: number; readonly body: unknown }
+
+/** Counts a wrong answer about a payment. Returns true if it lacks the payment's times. */
+function noteWrongAnswer(world: World, book: Book, id: string, { status, body }: Answered): boolean {
   const payment = id ? book.get('payments', id) : undefined
-  if (payment?.status !== 'SUCCEEDED') return
+  if (payment?.status !== 'SUCCEEDED') return false
+  const said = body as { readonly status?: string; readonly created?: unknown }
   if (status === 404) world.saw('a payment was not found for a moment')
-  if ((body as { status?: string }).status === 'FAILED') world.saw('a payment read as failed for a moment')
+  if (said.status === 'FAILED') world.saw('a payment read as failed for a moment')
+  const isUntimed = said.created === 0
+  if (isUntimed) world.saw('a payment was read without its times')
+  return isUntimed
 }
 
 /** Chance from the world's choices, of which 0 is the plainest. A calm world has no faults by chance. */

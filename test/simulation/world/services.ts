@@ -28,7 +28,8 @@ import { type Config as PayoutsConfig, fields as payoutsFields } from '../../../
 import { openXendit as openPayouts } from '../../../services/payouts/providers/xendit/client'
 import * as payouts from '../../../services/payouts/schema.store'
 import type { Chain } from '../chain/chain'
-import { accountAt, dueCycles } from './accounts'
+import { worldTerms } from '../chain/line'
+import { accountAt, debtAt, dueCycles } from './accounts'
 import type { Broker } from './broker'
 import { oneOf } from './choices'
 import { databaseOf } from './database'
@@ -119,11 +120,8 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
       return pricing.present(request.pair!)
     case 'chain.account':
       return ok(accountAt(chain, request.wallet as `0x${string}`))
-    case 'indexer.debt': {
-      const blockTime = String(chain.latest.timestamp)
-      const { drawn } = chain.contract.lineAt(request.wallet as `0x${string}`, chain.latest.number)
-      return ok({ owedForDay: String(drawn), openedAt: null, blockTime })
-    }
+    case 'indexer.debt':
+      return ok(debtAt(chain, request.wallet as `0x${string}`))
     case 'indexer.due':
       return ok(dueCycles(chain, request as never))
     case 'payments.activity':
@@ -136,7 +134,7 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
       return ok({ state: isUsed ? 'used' : isOpen ? 'ordered' : 'unused' })
     }
     case 'chain.terms':
-      return ok({ holdSeconds: 30, cycle: { termSeconds: 86_400, graceSeconds: 86_400 } })
+      return ok({ holdSeconds: Number(worldTerms.holdSeconds), cycle: cycleTerms })
     case 'chain.hold':
       return ok(holdOf(chain, request.refId!))
     case 'chain.authorization.check':
@@ -144,6 +142,11 @@ function answerOf(around: Surroundings, subject: string, request: Record<string,
     default:
       throw new Error(`${subject} has no responder here`)
   }
+}
+
+const cycleTerms = {
+  termSeconds: Number(worldTerms.termSeconds),
+  graceSeconds: Number(worldTerms.graceSeconds),
 }
 
 /** Returns the settlements of a wallet that have not ended, as payments lists them. */
