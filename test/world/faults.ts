@@ -1,9 +1,11 @@
+import { devKey } from '#infra/local/keys'
 import type { StackProcess } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { noFaults } from '#infra/sandbox/faults'
 import type { Random } from '#infra/sandbox/random'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
+import { callerOf } from '../support/people'
 import { about, signalAll, withChildren } from '../support/processes'
 import { operate } from '../support/stack'
 import { type Store, stores } from './drivers/power'
@@ -325,7 +327,7 @@ const chainFaults = [
   chain('the endpoint limits the rate', { tooManyRequestsRate: 0.5 }),
 ]
 
-/** Pauses relaying for long enough that money may go back while its credit waits. */
+/** Both pauses last long enough that money may go back while its credit waits. */
 const operatorFaults: readonly Fault[] = [
   {
     name: 'an operator pauses relaying',
@@ -337,6 +339,23 @@ const operatorFaults: readonly Fault[] = [
         (await operate(stack, verb, 'relaying', '--by', 'sari', '--reason', 'campaign')).code === 0
       await waitUntil('relaying to be paused', set('pause'))
       return () => waitUntil('relaying to be resumed', set('resume')).then(() => {})
+    },
+  },
+  {
+    name: 'the credit line is paused',
+    kind: 'operator',
+    targets: ['pause of the credit line'],
+    lastsMs: [3_000, 20_000],
+    begin: async ({ stack }) => {
+      const admin = callerOf(stack, devKey('admin'))
+      // A call that reverts was made before, and its answer was lost.
+      const set = (verb: 'pause' | 'unpause') => () =>
+        admin.call(verb, []).then(
+          () => true,
+          (error: Error) => /reverted/.test(error.message),
+        )
+      await waitUntil('the credit line to be paused', set('pause'))
+      return () => waitUntil('the end of the pause of the credit line', set('unpause')).then(() => {})
     },
   },
 ]
