@@ -45,6 +45,23 @@ describe('two lanes', () => {
     expect(new Set(ended.map(({ lane, nonce }) => `${lane}:${nonce}`)).size).toBe(6)
   })
 
+  test('of which one has no balance: the other is assigned all operations of a round', async () => {
+    const context = await fixture.begin({ batchMax: 1 })
+    const address = fixture.keys[1]!.address
+    const balanceWei = await fixture.chain.getBalance({ address })
+    await fixture.chain.setBalance({ address, value: 0n })
+    try {
+      const tasks = await order(4)
+      await relayOnce(context)
+      const ended = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
+      expect(ended.map(({ state }) => state)).not.toContain('waiting')
+      expect(new Set(ended.map(({ lane, nonce }) => `${lane}:${nonce}`)).size).toBe(4)
+      for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+    } finally {
+      await fixture.chain.setBalance({ address, value: balanceWei })
+    }
+  })
+
   test('work independently when one is blocked', async () => {
     const context = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
     const blocked = fixture.keys[1]!.address.toLowerCase()

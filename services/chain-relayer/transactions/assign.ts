@@ -1,4 +1,5 @@
 import pMap from 'p-map'
+import { openQueues } from '#platform/bus/queue'
 import { ageMs, isRecent } from '#platform/clock'
 import { isTooLate } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
@@ -64,6 +65,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
       .sort((left, right) => (left.bidRoomWei > right.bidRoomWei ? -1 : 1))[0]
   const terms = { from: (freestFor(1n) ?? lanes[0]!).lane.address, fees, newest }
   let given = 0
+  const inTurn = openQueues()
   const lost = new Set<string>()
   const give = async (batch: Batch) => {
     const cost = costWei(batch.call, fees)
@@ -84,11 +86,15 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
       chosen.bidRoomWei -= BigInt(count) * bid
     }
     take(1)
-    const outcome = await assign(context, chosen, batch, fees)
+    // Each nonce of a lane is known once the one before is stored.
+    const outcome = await inTurn(chosen.lane.address, async () => {
+      const stored = await assign(context, chosen, batch, fees)
+      if (typeof stored !== 'string') chosen.nextNonce = stored.nonce + 1
+      return stored
+    })
     if (outcome === 'lane lost') lost.add(chosen.lane.address)
     if (typeof outcome === 'string') return take(-1)
     given += 1
-    chosen.nextNonce = outcome.nonce + 1
     chosen.open.push(outcome)
     chosen.open.sort((left, right) => left.nonce - right.nonce)
   }
