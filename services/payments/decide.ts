@@ -355,7 +355,7 @@ export function waiverOf(payment: PaymentFacts, fromMinor: bigint, toMinor: bigi
       refundAppliedMinor: refundAppliedMinor + atLeastZero(toMinor - fromMinor - lapsedMinor),
     }
   }
-  // Only what was waived is owed again: AUSD that was revoked for one of them is credited again.
+  // Only what was waived is owed again. AUSD that was revoked for one of these refunds is credited again.
   const waivedMinor = (writtenOffMicro * fiatMinor + ausdMicro / 2n) / ausdMicro
   const endedMinor = least(fromMinor - toMinor, waivedMinor)
   const endedMicro = leftAfter(fromMinor - endedMinor) - leftAfter(fromMinor)

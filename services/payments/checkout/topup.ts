@@ -25,7 +25,7 @@ type Asked = { readonly amountMinor: bigint; readonly termsMissing: boolean }
 
 async function openTopup(context: Context, request: TopupRequest, asked: Asked): Promise<Answer<PaymentResult>> {
   const stored = await storeTopup(context, request, asked)
-  // Every refusal may be that of a retry, whose first request has changed what is checked.
+  // A retry may be refused because of its own first request, whose response it gets.
   if ('refused' in stored) return (await answerRetry(context, request)) ?? stored
   failpoint('payments:row-stored')
   return finish(context, stored.ok)

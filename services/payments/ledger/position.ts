@@ -91,7 +91,7 @@ function ausdLines(payment: BookedPayment): JournalLine[] {
   if (!isExchanged(payment)) return claim
   const worthMicro = remainderFloor(payment)
   const creditedMicro = creditedAt === null ? 0n : onchainMicro
-  // An order that waits gives also what was waived since.
+  // An order that waits also gives the AUSD of refunds that were waived since.
   const promisedMicro = creditedAt === null ? atLeastZero(worthMicro + writtenOffMicro - recoveredMicro) : 0n
   // The wallet owes the AUSD that was credited, kept or promised beyond the current value of the money.
   const owedMicro = creditedMicro + recoveredMicro + promisedMicro - worthMicro - writtenOffMicro

@@ -99,7 +99,7 @@ function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Cha
   if ('undone' in step) return restartOf(payment, 0n)
   if ('leftMicro' in step) return { leftMicro: step.leftMicro }
   if (step.next === 'refunded') return { refundAppliedMinor: payment.refundedMinor }
-  // Of an order that failed, nothing is waived but what covered an earlier loss.
+  // An order that failed gave nothing, so only the part that covered an earlier loss stays waived.
   if (step.reason === 'credit_failed' || step.reason === 'repay_failed')
     return { writtenOffMicro: least(payment.writtenOffMicro, unpaidMicro({ ...payment, state: step.next })) }
   return {}

@@ -53,7 +53,8 @@ describe('a settlement of which one rupiah too much was paid', () => {
     expect(await booked(id)).toMatchObject({ 'suspense IDR': -1n, 'repaid AUSD': -3_000_000n })
   })
 
-  test('ends as repaid once the rest that the operator refunds is with its payer', async () => {
+  /** Has an operator refund the rest, which its payer gets. */
+  async function restRefunded(): Promise<string> {
     const id = await overpaid('DANA')
     await fixture.becomes(id, { state: 'repaid' })
     await fixture.recheck()
@@ -63,6 +64,11 @@ describe('a settlement of which one rupiah too much was paid', () => {
     const [order] = await fixture.orderedRefunds(id)
     expect(order).toMatchObject({ minor: 1n, state: 'open', isSecond: false })
     await fixture.control(`refunds/${order!.refundId}/succeed`)
+    return id
+  }
+
+  test('ends as repaid once the rest that the operator refunds is with its payer', async () => {
+    const id = await restRefunded()
     await fixture.becomes(id, { state: 'repaid', refundedMinor: 0n, overpaidRefundedMinor: 1n, writtenOffMicro: 0n })
     const books = await booked(id)
     expect(books).toMatchObject({ 'provider_id IDR': 48_750n, 'repaid AUSD': -3_000_000n })
@@ -70,15 +76,8 @@ describe('a settlement of which one rupiah too much was paid', () => {
   })
 
   test('is a loss of the wallet when a dispute takes the rupiah again that the operator refunded, until it is won', async () => {
-    const id = await overpaid('DANA')
-    await fixture.becomes(id, { state: 'repaid' })
-    await fixture.recheck()
-    await fixture.becomes(id, { state: 'review', reason: 'overpaid' })
-    await fixture.resolve(id, 'refund')
-    await fixture.recheck()
-    const [order] = await fixture.orderedRefunds(id)
-    await fixture.control(`refunds/${order!.refundId}/succeed`)
-    const { wallet } = (await fixture.becomes(id, { state: 'repaid', overpaidRefundedMinor: 1n }))!
+    const id = await restRefunded()
+    const { wallet } = await fixture.becomes(id, { state: 'repaid', overpaidRefundedMinor: 1n })
     const { id: dispute } = await fixture.control(`payments/${id}/chargeback`, { amount: 1 })
     await fixture.list()
     await fixture.becomes(id, { refundedMinor: 1n, overpaidRefundedMinor: 1n, writtenOffMicro: 0n })

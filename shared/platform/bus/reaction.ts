@@ -8,8 +8,8 @@ export const noNews = Symbol('no news')
  * Reaction to a topic. `find` queries external systems and may be slow. `apply` writes in the transaction that claims
  * the message, and makes no network calls. `again` runs for work already done: the sender repeats the message because
  * the effect was lost. Messages with the same `orderOf` are handled in order within a process, which saves lock waits.
- * `applyNew` writes, without a wait, what a message leads to that nobody has handled. Its transaction fails (`isTooLate`) if
- * something of that is stored already; the message is then handled by `apply`.
+ * `applyNew` takes the place of `apply` for a message that nobody has handled, and sends its writes ahead. If one of them fails
+ * (`isTooLate`) because the same is stored already, the message is handled by `apply`.
  */
 export type Reaction = {
   readonly topic: Topic

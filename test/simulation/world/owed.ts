@@ -12,8 +12,8 @@ type Given = {
 }
 
 /**
- * Checks what a wallet owes for a payment that was made once, as agreed. It owes no more than others took, because refunds
- * that we ordered are our loss, and no less than what it was given for that money.
+ * Checks what a wallet owes for a payment that was made once, as agreed: at most what others took of it, because refunds that
+ * we ordered are our loss, and at least what the wallet was given for that.
  */
 export function auditOwed({ provider, world }: Surroundings, payment: Given, own: Payment): string[] {
   const { id, fiatMinor, feeMinor, wholeMicro, givenMicro } = payment
