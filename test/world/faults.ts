@@ -406,6 +406,10 @@ export const itemFaults = {
   webhooksLost: async ({ outside }) => {
     await outside.faults({ webhooks: { drop: 1 } })
   },
+  /** Services must ask for each checkout. It stays, too. */
+  webhooksAndListLost: async ({ outside }) => {
+    await outside.faults({ webhooks: { drop: 1 }, api: { forbidList: 1 } })
+  },
   /**
    * Makes the provider fail until the hold is extended. If the extending process was killed, it fails for 15 s: then the
    * hold expires, and its check waits for the provider.

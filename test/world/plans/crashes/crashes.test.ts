@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { processes } from '#infra/configuration/processes'
 import { topup } from '../../people'
 import { readOptions } from './options'
-import type { Path } from './paths'
+import { type Path, paths } from './paths'
 import { planOf } from './plan'
+import { stackOptionsOf } from './terms'
 import { tryKills } from './trial'
 
 const path = (kind: Path['kind'], inPairs?: Path['inPairs']): Path => ({
@@ -15,6 +17,18 @@ const path = (kind: Path['kind'], inPairs?: Path['inPairs']): Path => ({
 const some = [path('send'), path('cashout', 'all'), path('settlement', ['b'])]
 const plan = (...words: string[]) =>
   planOf(some, readOptions(words)).map(({ kills, path: { kind } }) => `${kind} ${kills.join()}`)
+
+test.each(paths.map(({ name, terms = {} }) => [name, terms] as const))(
+  'the services take the settings of %s',
+  (_, terms) => {
+    const { env = {} } = stackOptionsOf(terms, 'failpoints')
+    for (const [service, own] of Object.entries(env)) {
+      const fields = processes[service] ?? {}
+      for (const [name, value] of Object.entries(own ?? {}))
+        expect(() => fields[name]?.parse(String(value))).not.toThrow()
+    }
+  },
+)
 
 describe('the chosen trials', () => {
   test.each([

@@ -16,7 +16,7 @@ import {
   taken,
   toppedUp,
 } from './boundaries'
-import { otherLists, type Terms } from './terms'
+import { listFirst, type Terms } from './terms'
 
 export const kinds = ['topup', 'settlement', 'cashout', 'refund', 'send', 'autorepay', 'drip', 'identity'] as const
 
@@ -86,9 +86,8 @@ export const paths: readonly Path[] = [
   {
     kind: 'topup',
     name: 'top-up found by polling',
-    terms: otherLists,
     plan: topup(),
-    during: itemFaults.webhooksLost,
+    during: itemFaults.webhooksAndListLost,
     boundaries: [...toppedUp, 'payments:payment-found', 'payments:paid-committed', ...credited],
   },
   { kind: 'settlement', name: 'settlement by bank', inPairs: 'all', plan: settlement(), boundaries: settled },
@@ -141,7 +140,7 @@ export const paths: readonly Path[] = [
   {
     kind: 'cashout',
     name: 'cash-out found in the list',
-    terms: otherLists,
+    terms: listFirst,
     plan: returned,
     during: itemFaults.webhooksLost,
     boundaries: [...atTheBank, 'payouts:row-of-list-received', ...givenBack],

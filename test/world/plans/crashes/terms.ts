@@ -4,7 +4,8 @@ import { serviceNames } from '#shared/messages/topic'
 import { quickChecks } from '../../../support/settings'
 
 /** Settings of a path that differ from those of the others. */
-export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
+export type Terms = {
+  readonly payouts?: Env
   readonly holdSeconds?: number
   /** Time in seconds in which a debt is due. It may be repaid automatically from half of it on. */
   readonly termSeconds?: number
@@ -27,17 +28,14 @@ const quickEnv = {
   sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
 }
 
-/** Settings in which payments polls each checkout and payouts reads the list first. */
-export const otherLists: Terms = {
-  payments: { PROVIDER_LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
-  payouts: { LIST_EVERY_MS: '300', RECHECK_AFTER_MS: '5000' },
-}
+/** Settings in which payouts reads the list before it asks for a payout. */
+export const listFirst: Terms = { payouts: { LIST_EVERY_MS: '300', RECHECK_AFTER_MS: '5000' } }
 
 /** Returns the options of a stack whose services all read their failpoints from one file. */
 export function stackOptionsOf(terms: Terms, failpointFile: string): Partial<StackOptions> {
   const envOf = (name: keyof typeof quickEnv) => ({
     ...quickEnv[name],
-    ...(name === 'payments' || name === 'payouts' ? terms[name] : {}),
+    ...(name === 'payouts' ? terms.payouts : {}),
   })
   const armed = (name: (typeof serviceNames)[number]) =>
     [name, { ...envOf(name), FAILPOINT_FILE: failpointFile }] as const
