@@ -3,7 +3,7 @@ const afterMs = 500
 
 export type Marks<T> = {
   readonly mark: (item: T) => void
-  /** Writes what is marked now. */
+  /** Writes all collected items without waiting any longer. */
   readonly flush: () => Promise<void>
 }
 

@@ -6,7 +6,7 @@ import type { Surroundings } from './services'
 
 /** Most time in ms between two looks. */
 const lookMs = 2_000
-/** Longest pauses in ms, of which the second exceeds what an order takes that is sent again and again. */
+/** Longest pauses in ms. The second is longer than an order is sent again. */
 const pausesMs = [10_000, 60_000]
 
 /**

@@ -1,4 +1,5 @@
 import type { Payment } from '#infra/sandbox/records'
+import { least } from '../chain/line'
 import { orderedMinorOf, refundedOf } from './charges'
 import type { Surroundings } from './services'
 
@@ -20,8 +21,8 @@ export function auditOwed({ provider, world }: Surroundings, payment: Given, own
   const goneMinor = refundedOf(provider.book, own)
   const orderedMinor = orderedMinorOf(provider.book, own)
   const lostMicro = world.rows.reversals.get(id)?.lostMicro ?? 0n
-  const valueCeil = (minor: bigint) => ceil(wholeMicro * (minor < fiatMinor ? minor : fiatMinor), fiatMinor)
-  const beyondMinor = goneMinor > fiatMinor ? goneMinor - fiatMinor : 0n
+  const valueCeil = (minor: bigint) => ceil(wholeMicro * least(minor, fiatMinor), fiatMinor)
+  const beyondMinor = goneMinor - least(goneMinor, fiatMinor)
   const beyondMicro = ceil(wholeMicro * beyondMinor, fiatMinor - feeMinor)
   const mostMicro = valueCeil(goneMinor - orderedMinor) + beyondMicro
   const leastMicro = beyondMicro + givenMicro - (wholeMicro - valueCeil(goneMinor)) - valueCeil(orderedMinor)
