@@ -80,21 +80,30 @@ function auditTaken({ world: { rows }, chain }: Surroundings, order: Order, take
   return found
 }
 
+/** Longest time in seconds between two looks of the gateway at a debt, if calls fail. */
+const lookSeconds = 8n
+
 /** Checks that nobody owes a debt that was allowed to be repaid automatically, and could be, since its last try. */
 function auditDebts({ world: { rows }, chain }: Surroundings): string[] {
   const { contract, latest } = chain
   return contract.lines.subjects.flatMap((wallet) => {
     const line = contract.lineAt(wallet as Hex, latest.number)
     const { block, max, cycle } = line
-    const lastTryAt = dueAtOf(line, contract.pausesAt(latest.number)) - 8n
+    const lastTryAt = dueAtOf(line, contract.pausesAt(latest.number)) - lookSeconds
     const isUnchanged =
       chain.at(block).timestamp < lastTryAt && contract.used.about(wallet).every((use) => use.time < lastTryAt)
     const order = { kind: 'autorepay', wallet: line.wallet } as const
     if (!isUnchanged || max === 0n || contract.refusalOf(order, latest.number, latest.timestamp)) return []
-    const isReverted = rows.operations
+    const lastLookMs = Number(line.dueAt + contract.terms.graceSeconds - lookSeconds) * 1_000
+    // The gateway orders no try while a payment of the debt is on its way, nor after the default.
+    const isExcused = rows.operations
       .by('wallet', wallet)
-      .some(({ kind, reason }) => kind === 'autorepay' && reason === 'reverted')
-    return isReverted ? [] : [`${wallet} owes ${line.drawn} of cycle ${cycle}, which it let be repaid automatically`]
+      .some(
+        ({ kind, reason, createdAt, updatedAt }) =>
+          (kind === 'autorepay' && reason === 'reverted') ||
+          (kind === 'repay' && createdAt.getTime() <= lastLookMs && updatedAt.getTime() > lastLookMs),
+      )
+    return isExcused ? [] : [`${wallet} owes ${line.drawn} of cycle ${cycle}, which it let be repaid automatically`]
   })
 }
 
