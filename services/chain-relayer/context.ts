@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
 import type { InstanceCount } from '#platform/bus/instances'
 import type { Clock } from '#platform/clock'
@@ -12,6 +13,7 @@ import type { HeadProgress } from './chain/head-progress'
 import type { Head, Node } from './chain/node'
 import type { LaneKey, TreasuryKey } from './keys/keys'
 import type { Policy } from './keys/policy'
+import type { Operation } from './operations/operation.table'
 
 export type Context = {
   readonly database: Database
@@ -73,6 +75,8 @@ export type Broadcasts = { readonly count: number; readonly at: number; readonly
 export type Memory = {
   /** Attempts that this process has sent, by hash. It resends all other stored attempts at once. */
   readonly sent: Map<string, Broadcasts>
+  /** Operations of transactions that this process stored and has not concluded, by lane and nonce. */
+  readonly carried: LRUCache<string, readonly Operation[]>
   /** The last agreement of each lane with the chain. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
   /** Since when lanes beyond this instance's share have been free, in Unix ms. */
@@ -92,10 +96,17 @@ export type Memory = {
   undecidedAt: number
 }
 
+/** Returns the key of a nonce in the memory of this process. */
+export const nonceKey = (lane: string, nonce: number): string => `${lane}:${nonce}`
+
+/** More transactions than the lanes of an instance have open; those of a lost lane leave with time. */
+const carriedMax = 200
+
 export const newProcess = (log: Log, clock: Clock): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
   memory: {
     sent: new Map(),
+    carried: new LRUCache({ max: carriedMax }),
     sound: new Map(),
     searchedAt: new Map(),
     lookUps: new Map(),

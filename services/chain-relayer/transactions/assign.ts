@@ -6,7 +6,7 @@ import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
 import { takeSnapshot } from '../chain/chain-snapshot'
-import type { Context } from '../context'
+import { type Context, nonceKey } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, PolicyRefused, spendsOfCall } from '../keys/policy'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
@@ -179,6 +179,7 @@ async function assign(
   let covers: ReadonlyMap<Operation, Cover> = new Map()
   let stored: Assigned = 'nothing stored'
   let isDrawn = () => false
+  let going: readonly Operation[] = []
   try {
     stored = await context.database.transaction(async (tx) => {
       const verdicts = operations.filter(({ kind }) => isVerdict(kind))
@@ -191,7 +192,7 @@ async function assign(
       const covering = readCovers(tx)
       isDrawn = drawNonce(tx, { ...lane, nextNonce: nonce }, context.holder)
       await covering
-      const going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
+      going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
       if (going.length === 0) throw new NothingCovered()
       const { gas, ...content } = callFor(context, batch, going)
       const operationIds = going.map(({ id }) => id)
@@ -218,7 +219,10 @@ async function assign(
     }
     if (!(error instanceof NothingCovered)) throw error
   }
-  if (stored !== 'nothing stored') failpoint('chain-relayer:transaction-stored')
+  if (stored !== 'nothing stored') {
+    context.memory.carried.set(nonceKey(lane.address, nonce), going)
+    failpoint('chain-relayer:transaction-stored')
+  }
   for (const [operation, cover] of covers) await postpone(context, operation, cover)
   return stored
 
@@ -227,7 +231,7 @@ async function assign(
   }
 }
 
-const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Operation[]): CallToSign =>
+const callFor = ({ contracts }: Context, { operations, call }: Batch, going: readonly Operation[]): CallToSign =>
   going.length === operations.length ? call : bundleCall(going.filter(isSigned), contracts.ausd)
 
 async function postpone(context: Context, operation: Operation, cover: Cover): Promise<void> {

@@ -1,13 +1,15 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { encodeFunctionData, type Hex, keccak256, numberToHex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { actorKeys, actors } from '#test/support/contracts'
 import { openNode } from '../chain/node'
-import type { Context } from '../context'
+import { type Context, nonceKey } from '../context'
 import { addressesOf, type HeldLane, holdLanes } from '../lanes/held-lanes'
 import { findOpen } from '../lanes/lane.store'
 import type { Task } from '../operations/operation'
+import { operations } from '../operations/operation.table'
 import { relayOnce } from '../relay-loop'
 import { linesOf, listening, newRefId, openFixture, until } from '../test-support'
 import { finalize } from './finalize'
@@ -258,6 +260,35 @@ describe('the finality of a transaction', () => {
     expect(context.raised).toMatchObject([{ msg, operationId: ended.id, kind: 'credit', txHash }])
   })
 
+  test('ends a transaction although another instance ended its operation', async () => {
+    const context = await fixture.begin()
+    const [task] = credits(1)
+    await fixture.command(task!)
+    const { id } = await assigned(context, task!)
+    const ended = { state: 'failed', reason: 'by another' } as const
+    await fixture.database.run((db) => db.update(operations).set(ended).where(eq(operations.id, id)))
+    const held = await holdLanes(context)
+    await until(async () => {
+      await relayOnce(context)
+      return (await findOpenOf(context, held)).length === 0
+    }, 'the end of the transaction')
+    expect(await fixture.operationOf(task!)).toMatchObject(ended)
+  })
+
+  test('is that of the stored operations, not of those that had the nonce before a restore', async () => {
+    const context = await fixture.begin({ batchMax: 1 })
+    const [one, other] = credits(2)
+    await fixture.command(one!)
+    const { id } = await fixture.finish(context, one!)
+    const restored = { state: 'assigned', txHash: null } as const
+    await fixture.database.run((db) => db.update(operations).set(restored).where(eq(operations.id, id)))
+    await fixture.command(other!)
+    const { lane, nonce } = await assigned(context, other!)
+    context.memory.carried.set(nonceKey(lane!, nonce!), [await fixture.operationOf(one!)])
+    expect((await fixture.finish(context, other!)).state).toBe('settled')
+    expect(await fixture.operationOf(one!)).toMatchObject(restored)
+  })
+
   test('is not taken for a foreign transaction by an instance that lost its lane', async () => {
     const stalled = listening(await fixture.begin({ batchMax: 1 }))
     fixture.endpoint.intercept = (method, _, [raw]) =>
@@ -266,10 +297,7 @@ describe('the finality of a transaction', () => {
         : undefined
     const [task] = credits(1)
     await fixture.command(task!)
-    await until(async () => {
-      await relayOnce(stalled)
-      return (await fixture.operationOf(task!)).state === 'assigned'
-    }, 'a nonce for the credit')
+    await assigned(stalled, task!)
     const held = await holdLanes(stalled)
     const next = await fixture.begin({ batchMax: 1 })
     const first = held[0]!.open[0]!.attempts[0]!.hash
@@ -292,6 +320,14 @@ describe('the finality of a transaction', () => {
     expect((await fixture.finish(await fixture.begin(), task!)).state).toBe('settled')
   })
 })
+
+async function assigned(context: Context, task: Task) {
+  await until(async () => {
+    await relayOnce(context)
+    return (await fixture.operationOf(task)).state === 'assigned'
+  }, 'a nonce for the operation')
+  return fixture.operationOf(task)
+}
 
 const openOf = async (context: Context, held: readonly HeldLane[]) => (await findOpenOf(context, held))[0]!.attempts
 const findOpenOf = (context: Context, held: readonly HeldLane[]) =>

@@ -13,7 +13,7 @@ import { type PlaceOnChain, same } from '../chain/authorization'
 import { takeSnapshot } from '../chain/chain-snapshot'
 import type { ChainReceipt, Head } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
-import type { Context } from '../context'
+import { type Context, nonceKey } from '../context'
 import type { CallToSign } from '../keys/keys'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
 import {
@@ -184,12 +184,10 @@ async function isUsedByAnother(
   return now?.attempts.every(({ hash }) => hash !== txHash) ?? false
 }
 
-const placeOf = (lane: string, nonce: number) => `${lane}:${nonce}`
-
 /** Searches for the transaction that used a nonce. It takes many calls, so it runs at intervals. */
 async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
   const { node, memory, clock, log } = context
-  const key = placeOf(lane, nonce)
+  const key = nonceKey(lane, nonce)
   if (isRecent(memory.searchedAt.get(key) ?? 0, clock(), searchEveryMs)) return undefined
   memory.searchedAt.set(key, clock())
   try {
@@ -312,6 +310,7 @@ async function close(
 ): Promise<boolean> {
   const { outcome, paidWei } = concluded
   failpoint('chain-relayer:final-before-commit')
+  const carried = takeCarried(context, transaction)
   const sent = transaction.attempts.flatMap(({ hash }) => {
     const broadcasts = context.memory.sent.get(hash)
     return broadcasts ? [{ hash, ...broadcasts }] : []
@@ -319,7 +318,7 @@ async function close(
   let overBudget: readonly object[] = []
   const closing = context.database.transaction(async (tx) => {
     if (isProven && !(await isProven(tx))) return undefined
-    const operations = await findOperations(tx, transaction.operationIds)
+    const operations = carried ?? (await findOperations(tx, transaction.operationIds))
     const booked = bookTransaction(transaction, concluded, operations)
     closeTransaction(tx, transaction, { outcome, ...place }, sent, booked)
     const judged = operations.map((operation) => {
@@ -349,7 +348,7 @@ async function close(
   failpoint('chain-relayer:final')
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
   if (!ended) return false
-  context.memory.searchedAt.delete(placeOf(transaction.lane, transaction.nonce))
+  context.memory.searchedAt.delete(nonceKey(transaction.lane, transaction.nonce))
   context.poke()
   for (const spent of overBudget) context.log.alarm({ ...spent }, 'wallet exceeded its daily gas budget')
   const sentAt = transaction.attempts[0]!.createdAt
@@ -358,6 +357,21 @@ async function close(
       report(context, operation, end, { txHash: place.txHash, sentAt }),
     )
   return true
+}
+
+/**
+ * Returns the operations of a transaction if this process stored it. They are forgotten: if the transaction cannot be closed,
+ * another instance may have ended one of them, so that the next try reads them.
+ */
+function takeCarried(
+  { memory: { carried } }: Context,
+  { lane, nonce, operationIds }: OpenTransaction,
+): readonly Operation[] | undefined {
+  const key = nonceKey(lane, nonce)
+  const found = carried.get(key)
+  carried.delete(key)
+  // A nonce is given out again if the database was restored from a backup.
+  return found?.map(({ id }) => id).join() === operationIds.join() ? found : undefined
 }
 
 function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome {
