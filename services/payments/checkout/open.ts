@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { unlockBeforeSync } from '#platform/db/lock'
 import type { Tx } from '#platform/db/open'
 import { pause, within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
@@ -97,6 +98,8 @@ export function insertOpening(
   request: CheckoutRequest,
   terms: PaymentTerms & Rate,
 ): () => Answer<PaymentRow> {
+  // The payer hears of it once its checkout is stored, and until then it is only a promise that nobody has.
+  unlockBeforeSync(tx)
   const made = insertPayment(tx, rowFor(context, request, terms), openingLeaseMs)
   return () => {
     const row = made()

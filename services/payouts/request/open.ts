@@ -4,6 +4,7 @@ import { answerPause } from '#platform/bus/pausing'
 import { type Handler, handler } from '#platform/bus/serve'
 import { toUnixSeconds } from '#platform/clock'
 import { fromNow } from '#platform/db/columns'
+import { unlockBeforeSync } from '#platform/db/lock'
 import type { Tx } from '#platform/db/open'
 import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
@@ -181,7 +182,11 @@ async function storeWithin(
     const rivals = findRivals(tx, quoteId, authorization.from, authorization.nonce)
     const [known, ...refusals] = await Promise.all([rivals, ...limits])
     if (known.length > 0) return () => undefined
-    return refusals.find((refused) => refused !== undefined) ?? insertCashout(tx, row)
+    const refused = refusals.find((one) => one !== undefined)
+    if (refused) return refused
+    // The user hears of it once it is accepted.
+    unlockBeforeSync(tx)
+    return insertCashout(tx, row)
   })
   if ('refused' in stored) return stored
   const made = stored()

@@ -14,6 +14,13 @@ export function takeAnnouncements(tx: object, listeners: ReadonlySet<Listener>):
 
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
+const silent = new WeakSet<object>()
+
+/** Makes later announcements of a transaction throw. */
+export const announceNothing = (tx: object): void => void silent.add(tx)
+
 /** Announces something at the commit. This is only a shortcut: the poller picks up the rows of a process that died. */
-export const announceAtCommit = (tx: object, announcement: unknown): void =>
-  void noting.get(tx)?.announcements.push(announcement)
+export function announceAtCommit(tx: object, announcement: unknown): void {
+  if (silent.has(tx)) throw new Error('a power cut may undo this transaction after it was announced')
+  noting.get(tx)?.announcements.push(announcement)
+}

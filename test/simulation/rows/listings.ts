@@ -65,5 +65,6 @@ export const lastReadAt: StandIn<Listings['lastReadAt']> = async (db, table, acc
 }
 
 export const lockNamed: StandIn<Lock['lockNamed']> = () => nothing
+export const unlockBeforeSync: StandIn<Lock['unlockBeforeSync']> = () => nothing
 
 export const fromNow = (ms: number): unknown => new FromNow(ms)
