@@ -11,6 +11,8 @@ export type Story = { readonly findings: readonly string[]; readonly lines: read
 
 const searchesMax = 40
 const attemptsMax = 120
+/** Longest search in ms, because a run of a whole world takes seconds. */
+const searchMaxMs = 120_000
 
 /** Searches for the fault in fewer flows, then replaces each random choice by the plainest that still shows it. */
 export function shrink(
@@ -19,13 +21,15 @@ export function shrink(
   failing: { readonly seed: number; readonly flows: number; readonly finding: string },
 ): Story {
   const kind = kindOf(failing.finding)
+  const startedAt = performance.now()
+  const isOver = () => performance.now() - startedAt > searchMaxMs
   const quiet = () => {}
   const failsWith = (drawn: readonly number[], flows: number) =>
     runWorld({ choices: replayed(drawn), flows, wallets, saw: quiet }).findings.some((one) => kindOf(one) === kind)
-  let { flows, drawn } = smallest(runWorld, wallets, { ...failing, kind })
+  let { flows, drawn } = smallest(runWorld, wallets, { ...failing, kind, isOver })
   let attempts = 0
   for (let size = Math.ceil(drawn.length / 2); size >= 1; size = Math.floor(size / 2)) {
-    for (let from = 0; from < drawn.length && attempts < attemptsMax; from += size) {
+    for (let from = 0; from < drawn.length && attempts < attemptsMax && !isOver(); from += size) {
       const some = drawn.slice(from, from + size)
       if (some.every((value) => value === 0)) continue
       attempts += 1
@@ -33,7 +37,9 @@ export function shrink(
       if (failsWith(plainer, flows)) drawn = plainer
     }
   }
-  while (flows > 1 && failsWith(drawn, flows - 1)) flows -= 1
+  for (let fewer = Math.ceil(flows / 2); fewer >= 1 && flows > 1 && !isOver(); )
+    if (fewer < flows && failsWith(drawn, flows - fewer)) flows -= fewer
+    else fewer = Math.floor(fewer / 2)
   const lines: string[] = []
   const story = (line: string) => void lines.push(line)
   const { findings } = runWorld({ choices: replayed(drawn), flows, wallets, saw: quiet, story })
@@ -43,7 +49,7 @@ export function shrink(
 function smallest(
   runWorld: typeof Run,
   wallets: readonly Wallet[],
-  { seed, flows: given, kind }: { seed: number; flows: number; kind: string },
+  { seed, flows: given, kind, isOver }: { seed: number; flows: number; kind: string; isOver: () => boolean },
 ): Failing {
   const attempt = (from: number, flows: number): Failing | undefined => {
     const choices = recorded(seeded(from))
@@ -52,7 +58,7 @@ function smallest(
     return isSame ? { flows, drawn: choices.drawn } : undefined
   }
   for (const flows of [1, 2, 4, 8, 40].filter((few) => few < given))
-    for (let search = 0; search < searchesMax; search++) {
+    for (let search = 0; search < searchesMax && !isOver(); search++) {
       const found = attempt(seed * 7_919 + search, flows)
       if (found) return found
     }
