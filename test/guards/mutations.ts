@@ -19,7 +19,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     instead('_heldLiquidity.survey().repaid', '(_heldLiquidity.survey().repaid + _heldLiquidity.survey().heldRepaid)'),
   ],
   'a freed bucket is folded once': instead('CreditLineTypes.Bucket(bucket.until, 0, 0, 0)', 'bucket'),
-  'a default seizes no held collateral': [instead('timestamp', 'timestamp + 10 days'), dropped],
+  'a default seizes no held collateral': [instead('timestamp', 'timestamp + 100 days'), dropped],
   'a revocation returns the excess before any debt is owed again': instead(
     'collateral ? amount : collateral',
     'payment.repaid ? 0 : amount - payment.repaid',
@@ -62,6 +62,12 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   ),
   // infra/nats
   'only payments orders a credit': always,
+  // infra/operations
+  'a cash-out whose AUSD went back since the backup is not paid after a restore': instead('state not in', 'state in'),
+  'a cash-out that was held since the backup is not paid after a restore': instead(
+    'not held_by_operator',
+    'held_by_operator',
+  ),
   // services/chain-relayer
   'a cause has one operation': instead('cause}', `cause}:\${crypto.randomUUID()}`),
   'a take that shares its transfer with another never counts as late': without('failed.authorizationNonce'),
@@ -107,8 +113,10 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a cached session opens only for its own signature': instead('session', "{ ...session, signature: '0x' }"),
   'an approval is for our verification level': always,
   'only inquiries that we created name the wallets of a person': instead('await isOurs(reference, id)', 'true'),
+  'a decision against a wallet takes effect at once': always,
   'a wallet gets its native coin once': [dropped, instead(', wallet', ', crypto.randomUUID()')],
   // services/payments
+  'what a wallet repaid needlessly is owed back to it in the books': instead('needlesslyRepaid(reversal)', '0n'),
   'a payment takes its quote before its checkout is opened': instead('QuoteTake', 'QuoteFind'),
   'no top-up is accepted that the treasury does not cover': always,
   "a wallet's unpaid top-ups hold at most half of the free AUSD": instead('2n *', ''),

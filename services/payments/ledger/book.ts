@@ -92,12 +92,12 @@ export const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Pick<Reversal, 'm
 export function reversalLines(reversal: Reversal): Position {
   const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal
   const waived = clearedAt === null ? 0n : atLeastZero(lostMicro - madeGoodMicro)
+  // guard: what a wallet repaid needlessly is owed back to it in the books
   const owedBack = needlesslyRepaid(reversal)
   return position([
     { account: 'waived', asset: 'AUSD', amount: waived },
     { account: 'owed_back', asset: 'AUSD', amount: -owedBack },
     { account: 'capital', asset: 'AUSD', amount: -givenBackMicro },
-    // guard: what a wallet repaid needlessly is owed back to it in the books
     { account: 'clawback', asset: 'AUSD', amount: owedBack + givenBackMicro - waived },
   ])
 }

@@ -317,7 +317,6 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     // guard: a refund of a payment that is not found yet does not count against another payment
     ['a refund', (charge) => fixture.control(`payments/${charge}/refund`, { version: 3 })],
     ['a chargeback', (charge) => fixture.control(`payments/${charge}/chargeback`, { names: 'payment' })],
-    // guard: a dispute of a payment that is not found yet does not count against another payment
     ['a dispute', (charge) => fixture.control(`payments/${charge}/dispute`, { names: 'payment' })],
   ]
   test.each(ways)(
@@ -338,6 +337,25 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
       expect(await isFrozen(id)).toBe(false)
     },
   )
+
+  // guard: a dispute of a payment that is not found yet does not count against another payment
+  test('count for the second payment, although its dispute is told before the provider finds it', async () => {
+    const { id, checkouts } = await openedTwice()
+    await pay(checkouts[0]!)
+    await fixture.list()
+    await fixture.settle('credit', id)
+    const second = (await pay(checkouts[1]!)).payment_id
+    await fixture.control(`payments/${second}/tell`, { hidden: true })
+    const { id: made } = (await fixture.control(`payments/${second}/dispute`, { names: 'payment' })) as Made
+    const lost = (await fixture.control(`disputes/${made}`, { status: 'LOST', names: 'payment' })) as Made
+    await tell(lost, 'LOST').catch(() => {})
+    expect((await fixture.row(id))!.refundedMinor).toBe(0n)
+    await fixture.control(`payments/${second}/tell`)
+    await fixture.list()
+    await tell(lost, 'LOST')
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n })
+    expect(await isFrozen(id)).toBe(false)
+  })
 
   // guard: a refund or dispute that is not found for a moment stays with its payment
   test('count for the second payment, although its refund is not found when it succeeds', async () => {

@@ -127,7 +127,8 @@ export const received: readonly Race[] = [
     ends: { paid: credit },
     also: ({ overpaidMinor }) => [overpaidMinor !== fiatMinor && 'the second is not counted once'],
   }),
-  // guard: a payment moves only from the state that was read
+  // guard: one transaction at a time decides about a payment
+  // together with: a payment moves only from the state that was read
   telling({
     name: 'a payment arrives as its checkout expires',
     before: async (ground, topup) => {
