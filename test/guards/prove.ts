@@ -8,7 +8,7 @@ import type { Proof } from './mutants'
 const testMs = 40_000
 const maxMs = { test: 180_000, race: 600_000, engine: 900_000 }
 /** Most orders of a race, enough to include one that goes wrong, which ends it. */
-const sample = 400
+const sample = 150
 
 /** Returns what is run for a proof: a file of tests, a race or a command. */
 export function placeOf(proof: Proof): string {
