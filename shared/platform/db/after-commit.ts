@@ -14,13 +14,22 @@ export function takeAnnouncements(tx: object, listeners: ReadonlySet<Listener>):
 
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
+const announcing = new WeakSet<object>()
 const silent = new WeakSet<object>()
+const mayBeUndone = () => new Error('a crash of Postgres may undo this transaction after it was announced')
 
-/** Makes later announcements of a transaction throw. */
-export const announceNothing = (tx: object): void => void silent.add(tx)
+/** Makes a transaction throw that announces something, whether it has done so or does later. */
+export function announceNothing(tx: object): void {
+  if (announcing.has(tx)) throw mayBeUndone()
+  silent.add(tx)
+}
+
+/** Notes that a transaction stores something that is announced, as soon as that is known: a statement may still be on its way. */
+export function willAnnounce(tx: object): void {
+  if (silent.has(tx)) throw mayBeUndone()
+  announcing.add(tx)
+}
 
 /** Announces something at the commit. This is only a shortcut: the poller picks up the rows of a process that died. */
-export function announceAtCommit(tx: object, announcement: unknown): void {
-  if (silent.has(tx)) throw new Error('a power cut may undo this transaction after it was announced')
-  noting.get(tx)?.announcements.push(announcement)
-}
+export const announceAtCommit = (tx: object, announcement: unknown): void =>
+  void noting.get(tx)?.announcements.push(announcement)

@@ -9,8 +9,9 @@ export const lockOf = (name: string | SQL) => sql`pg_advisory_xact_lock(hashtext
 
 /**
  * Lets the locks of a transaction go before its commit is on the disk, so that a slow disk does not space out those who wait for
- * them. Until the next commit, a power cut may undo it whole: nobody may be told of it before, so it announces nothing. Later
- * commits are on the disk only together with it (https://www.postgresql.org/docs/current/wal-async-commit.html).
+ * them. Until the next commit, a power cut or a crash of Postgres may undo it whole: nobody may be told of it before, so it
+ * announces nothing, and a process that outlives Postgres may go on with a row that is gone. Later commits are on the disk only
+ * together with it (https://www.postgresql.org/docs/current/wal-async-commit.html). A transaction that changes no row is none of them.
  */
 export function unlockBeforeSync(tx: Tx): void {
   announceNothing(tx)

@@ -1,7 +1,7 @@
 import { and, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
-import { announceAtCommit, isHeard } from '#platform/db/after-commit'
+import { announceAtCommit, isHeard, willAnnounce } from '#platform/db/after-commit'
 import { at, fromNow, isOneOf, isOver, textList } from '#platform/db/columns'
 import type { SideWrite } from '#platform/db/compiled-query'
 import { leaseRows } from '#platform/db/lease-rows'
@@ -96,6 +96,7 @@ export function announceWith(
 
 /** Adds the current request to messages. The rows are leased to this process if it has a listener. */
 function causedBy(tx: Tx, messages: readonly Announcement[]) {
+  willAnnounce(tx)
   const cause = requestId() ?? null
   const caused = messages.map((message) => ({
     ...message,
