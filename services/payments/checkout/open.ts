@@ -136,6 +136,7 @@ export async function finish(context: Context, payment: PaymentRow): Promise<Ans
   if ('refused' in taken) return giveUp(context, payment, taken.refused)
   failpoint('payments:quote-taken')
   const ended = payment.kind === 'settlement' ? await replaceEarlier(context, payment) : ok({})
+  if (ended === 'lease lost') return refuse('provider_unavailable')
   if ('refused' in ended) return giveUp(context, payment, ended.refused)
   return openCheckout(context, payment)
 }

@@ -1,5 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { QuoteTake } from '#shared/messages/pricing'
 import { waitUntil } from '#test/support/wait'
+import { payments } from '../payment.table'
 import { newWallet, openFixture } from '../test-support'
 
 const fixture = await openFixture()
@@ -144,6 +147,33 @@ describe('a second checkout for a debt that has grown', () => {
     await fixture.control('faults', {})
     expect(await settle(wallet, quoteId)).toHaveProperty('ok')
     await fixture.becomes(first, { state: 'replaced' })
+  })
+
+  test.each([
+    ['whose lease is over', { openingUntil: new Date(0) }],
+    // The role of the service deletes no rows.
+    ['whose row was lost with Postgres', { id: 'lost', wallet: newWallet(), quoteId: crypto.randomUUID() }],
+  ])('is not ended by a request %s', async (_, change) => {
+    const wallet = newWallet()
+    const quoteId = fixture.quote()
+    const { ask } = fixture.context
+    const goesOn = Promise.withResolvers<void>()
+    const asking: typeof ask = async (question, request, ...more) => {
+      const isIts = question.subject === QuoteTake.subject && (request as { quoteId: string }).quoteId === quoteId
+      if (isIts) await goesOn.promise
+      return ask(question, request, ...more)
+    }
+    Object.assign(fixture.context, { ask: asking })
+    const stalled = settle(wallet, quoteId)
+    const isIt = eq(payments.quoteId, quoteId)
+    await waitUntil('its row', async () => (await fixture.rows()).some((row) => row.quoteId === quoteId))
+    await fixture.database.run((db) => db.update(payments).set(change).where(isIt))
+    const later = (await settle(wallet)).ok!.paymentId
+    goesOn.resolve()
+    expect(await stalled).toEqual({ refused: 'provider_unavailable' })
+    Object.assign(fixture.context, { ask })
+    expect(await fixture.row(later)).toMatchObject({ state: 'awaiting_payment' })
+    expect(await sessionOf(later)).toMatchObject({ status: 'ACTIVE' })
   })
 
   test('leaves the first as replaced when a recheck finds it ended after its request died', async () => {

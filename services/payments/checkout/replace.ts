@@ -61,8 +61,9 @@ function isSame(context: Context, earlier: PaymentRow, terms: PaymentTerms): boo
   return expiresAt !== null && expiresAt.getTime() - context.clock() > context.checkoutTtlMs / 3
 }
 
-const open = async ({ database }: Context, wallet: `0x${string}`): Promise<PaymentRow[]> =>
-  (await database.read((db) => findUnsettled(db, wallet))).filter(({ state }) => state === 'awaiting_payment')
+const unsettledOf = ({ database }: Context, wallet: `0x${string}`): Promise<PaymentRow[]> =>
+  database.read((db) => findUnsettled(db, wallet))
+const isOpen = ({ state }: PaymentRow): boolean => state === 'awaiting_payment'
 
 /**
  * Receives the open checkouts of earlier settlements, which may have been paid while their webhook was lost.
@@ -74,8 +75,8 @@ export async function receiveEarlier(
   terms: PaymentTerms,
   admit: (tx: Tx) => Promise<Answer<object>>,
 ): Promise<Answer<object>> {
-  const all = await open(context, wallet)
-  const earlier = all.filter((one) => !isSame(context, one, terms))
+  const all = await unsettledOf(context, wallet)
+  const earlier = all.filter((one) => isOpen(one) && !isSame(context, one, terms))
   if (earlier.length === 0) return ok({})
   const admitted = await context.database.transaction(async (tx) => (await refuseTooMany(tx, wallet)) ?? admit(tx))
   if ('refused' in admitted) return admitted
@@ -88,16 +89,22 @@ export async function receiveEarlier(
 
 /**
  * Ends the open checkouts of earlier settlements. Refuses with `settlement_on_its_way` if one was paid, and
- * with `provider_unavailable` if one may still be paid.
+ * with `provider_unavailable` if one may still be paid. Ends none if the caller has lost the lease on `payment`: what is open may
+ * then be a later checkout. The lease is over after a stall, and is lost with the row if Postgres crashed.
  */
-export async function replaceEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
-  for (const earlier of await open(context, payment.wallet)) {
+export async function replaceEarlier(context: Context, payment: PaymentRow): Promise<Answer<object> | 'lease lost'> {
+  const all = await unsettledOf(context, payment.wallet)
+  if (!all.some((one) => isLeaseOf(one, payment))) return 'lease lost'
+  for (const earlier of all.filter(isOpen)) {
     const refused = await endCheckout(context, earlier, supersede)
     if (refused) return refused
   }
-  const unsettled = await context.database.read((db) => findUnsettled(db, payment.wallet))
+  const unsettled = await unsettledOf(context, payment.wallet)
   const others = unsettled.filter(({ id }) => id !== payment.id)
   if (others.length === 0) return ok({})
   const isPaid = others.some(isReceived)
   return refuse(isPaid ? 'settlement_on_its_way' : 'provider_unavailable')
 }
+
+const isLeaseOf = ({ id, state, openingUntil }: PaymentRow, payment: PaymentRow): boolean =>
+  id === payment.id && state === 'opening' && openingUntil?.getTime() === payment.openingUntil?.getTime()
