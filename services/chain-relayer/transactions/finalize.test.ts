@@ -8,7 +8,8 @@ import { openNode } from '../chain/node'
 import { type Context, nonceKey } from '../context'
 import { addressesOf, type HeldLane, holdLanes } from '../lanes/held-lanes'
 import { findOpen } from '../lanes/lane.store'
-import type { Task } from '../operations/operation'
+import { orderOf, type Task } from '../operations/operation'
+import { postponeOperation } from '../operations/operation.store'
 import { operations } from '../operations/operation.table'
 import { relayOnce } from '../relay-loop'
 import { linesOf, listening, newRefId, openFixture, until } from '../test-support'
@@ -237,14 +238,39 @@ describe('the finality of a transaction', () => {
     expect(now.raised).toEqual([])
   })
 
+  const pause = (functionName: 'pause' | 'unpause') =>
+    fixture.submit(
+      actorKeys.admin,
+      fixture.contracts.creditLine,
+      encodeFunctionData({ abi: creditLineAbi, functionName }),
+    )
+
+  test('that reverts counts beside the tries that another instance counted before it was stored', async () => {
+    const context = await fixture.begin({ batchMax: 1 })
+    const [task] = credits(1)
+    let isCounted = false
+    fixture.endpoint.intercept = (method, _, [call]) => {
+      if (method !== 'eth_call' || (call as { from?: string }).from === undefined) return undefined
+      const { id } = orderOf(task!)
+      const count = isCounted ? undefined : fixture.database.run((db) => postponeOperation(db, id, 0, 1))
+      isCounted = true
+      return Promise.resolve(count).then(() => Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
+    }
+    await pause('pause')
+    await fixture.command(task!)
+    const { nonce } = await assigned(context, task!)
+    await until(async () => {
+      await relayOnce(context)
+      const now = await fixture.operationOf(task!)
+      return now.nonce !== nonce || now.state !== 'assigned'
+    }, 'the revert').finally(() => pause('unpause'))
+    expect(await fixture.operationOf(task!)).toMatchObject({ tries: 2 })
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task!)).state).toBe('settled')
+  })
+
   test('that reverts again and again fails the operation with an alert', async () => {
     const context = listening(await fixture.begin({ batchMax: 1 }))
-    const pause = (functionName: 'pause' | 'unpause') =>
-      fixture.submit(
-        actorKeys.admin,
-        fixture.contracts.creditLine,
-        encodeFunctionData({ abi: creditLineAbi, functionName }),
-      )
     // The endpoint simulates each call as if the credit line were not paused.
     fixture.endpoint.intercept = (method, _, [call]) =>
       method === 'eth_call' && (call as { from?: string }).from !== undefined
