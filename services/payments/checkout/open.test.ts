@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { lockNamed } from '#platform/db/lock'
+import { QuoteTake } from '#shared/messages/pricing'
 import { lockWallet } from '../payment.store'
 import { payments } from '../payment.table'
 import { newWallet, openFixture, wallet } from '../test-support'
@@ -172,6 +173,26 @@ describe('security: a quote whose response was lost', () => {
     expect(await fixture.topup(asked)).toEqual({ refused: 'quote_used' })
     expect((await fixture.rows()).find((row) => row.quoteId === quoteId)!.state).toBe('expired')
   })
+})
+
+test('a request whose row was lost with Postgres shows no checkout, and its retry opens another', async () => {
+  const quoteId = fixture.quote()
+  const { ask: asking } = fixture.context
+  const losing: typeof asking = async (question, ...more) => {
+    // The role of the service deletes no rows.
+    const lost = { id: 'lost', wallet: newWallet(), quoteId: crypto.randomUUID() }
+    if (question.subject === QuoteTake.subject)
+      await fixture.database.run((db) => db.update(payments).set(lost).where(eq(payments.quoteId, quoteId)))
+    return asking(question, ...more)
+  }
+  Object.assign(fixture.context, { ask: losing })
+  const answer = await fixture.topup(ask(quoteId))
+  Object.assign(fixture.context, { ask: asking })
+  expect(answer).toEqual({ refused: 'provider_unavailable' })
+  const { paymentId } = (await fixture.topup(ask(quoteId))).ok!
+  expect(await fixture.row(paymentId)).toMatchObject({ state: 'awaiting_payment', quoteId })
+  const opened = (await sessions()).filter(({ reference_id }) => reference_id === paymentId)
+  expect(opened.map(({ status }) => status).sort()).toEqual(['ACTIVE', 'CANCELED'])
 })
 
 describe('security: the limits of a user', () => {
