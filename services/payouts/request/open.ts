@@ -326,7 +326,9 @@ async function accept(context: Context, opened: Cashout): Promise<CreateAnswer> 
   if (!accepted) {
     // A concurrent request with the same body accepted the cash-out, or it expired.
     const row = await database.read((db) => findCashout(db, id))
-    return row && row.state !== 'expired' ? ok(answerOf(row)) : refuse('quote_expired')
+    // The row was lost if Postgres crashed before it was on the disk; a retry stores it again.
+    if (!row) return refuse('provider_unavailable')
+    return row.state === 'expired' ? refuse('quote_expired') : ok(answerOf(row))
   }
   failpoint('payouts:take-ordered')
   context.poke()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
+import { QuoteTake } from '#shared/messages/pricing'
 import { openingMaxMs } from '../cashout'
 import { cashouts } from '../cashout.table'
 import { type Fixture, openFixture, unlimited } from '../test-support'
@@ -51,6 +52,27 @@ describe('a cash-out that is stored but not accepted', () => {
     for (const answer of answers) expect(answer).toMatchObject({ ok: { payoutId: id } })
     expect(await rowOf(asked)).toMatchObject({ state: 'taking' })
     expect(await fixture.orders(id, 'relay.take')).toHaveLength(1)
+  })
+
+  test('is not accepted if its row was lost with Postgres, and its retry is accepted once', async () => {
+    const asked = fixture.request()
+    const { ask: asking } = fixture.context
+    const ask: typeof asking = async (question, ...more) => {
+      // The role of the service deletes no rows.
+      const lost = {
+        id: 'lost',
+        quoteId: crypto.randomUUID(),
+        authorizationNonce: 'lost',
+        wallet: wallet('d') as never,
+      }
+      if (question.subject === QuoteTake.subject)
+        await fixture.database.run((db) => db.update(cashouts).set(lost).where(eq(cashouts.quoteId, asked.quoteId)))
+      return asking(question, ...more)
+    }
+    expect(await fixture.create(asked, { ask })).toEqual({ refused: 'provider_unavailable' })
+    const { payoutId } = (await fixture.create(asked)).ok!
+    expect(await rowOf(asked)).toMatchObject({ id: payoutId, state: 'taking' })
+    expect(await fixture.orders(payoutId, 'relay.take')).toHaveLength(1)
   })
 
   // guard: a cash-out is accepted only within a minute after it was stored
