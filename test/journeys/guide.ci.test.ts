@@ -61,10 +61,16 @@ async function run(
     timeout: runMs,
   })
   const complaining = new Response(child.stderr).text()
+  let isEnding = false
+  const end = () => {
+    // A second signal would kill the program.
+    if (!isEnding) child.kill('SIGTERM')
+    isEnding = true
+  }
   let said = ''
   for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
     said += part
-    onSaid(said, () => child.kill('SIGTERM'))
+    onSaid(said, end)
   }
   if ((await child.exited) !== 0) throw new Error(`${name} failed: ${await complaining}${said}`)
   return said
