@@ -123,7 +123,6 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'what exceeds a debt is held to the limits of top-ups': instead('<', '>'),
   'a debt that is not ripe is held to the limits of top-ups': instead('drawnMicro -', '0n *'),
   'AUSD owed to cash-outs is not promised to top-ups': instead('- owedMicro', ''),
-  'a stale treasury balance covers nothing': instead('youngerThan(readingMaxMs)', 'last'),
   'a settlement is stored only if no other of its debt is open or in progress': instead(
     'await findUnsettled(tx, wallet)',
     '[]',
@@ -248,6 +247,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   // shared/ledger
   'a posting of a step is booked only if the step was taken': instead('moved, unnest', 'unnest'),
   // shared/platform
+  'a stale treasury balance covers nothing': instead('youngerThan(maxMs)', 'last'),
   'of two instances with the same message, one claims it': instead('where held.done_at is null', ''),
   'an instance waits while another handles the same message': instead(
     `insert into \${inbox} as held (consumer, message_id, done_at)

@@ -3,19 +3,13 @@ import { type Clock, isRecent } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import { type Log, openLogThrottled } from '#platform/log'
 import { idle, type Loop, startLoop } from '#platform/loop'
+import { openReading, type Reading } from '#platform/reading'
 import { ChainTreasury } from '#shared/messages/chain'
 import { PayoutsOwed } from '#shared/messages/payouts'
 import { freeMicro, type TreasuryCover } from './cover'
 import { findOwed, storeOwed, sumPromised } from './promise.store'
 
-export type TreasuryReading = {
-  /** Reads the treasury; concurrent calls share one reading. Does not throw on a timeout. */
-  readonly refresh: () => Promise<void>
-  /** Returns undefined if no reading is recent enough to promise from. */
-  readonly current: () => Promise<TreasuryCover | undefined>
-  /** Returns the last reading, of any age. */
-  readonly last: () => TreasuryCover | undefined
-}
+export type TreasuryReading = Reading<TreasuryCover>
 
 type Means = {
   readonly database: Database
@@ -38,17 +32,15 @@ const storeAfterMs = 60_000
 export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
   const logSeldom = openLogThrottled(log, clock)
-  const logFailure = (fields: { of: string }) => logSeldom.warn(fields.of, fields, 'treasury reading failed')
-  let last: TreasuryCover | undefined
-  /** Time of the reading by this instance's clock; the reader's clock may be ahead. */
-  let lastAtMs = 0
+  const logFailure = (of: string): undefined => {
+    logSeldom.warn(of, { of }, 'treasury reading failed')
+  }
   let stored: { micro: bigint; at: number } | undefined
-  let reading: Promise<void> | undefined
 
   const owedBy = async (readAt: string): Promise<bigint | undefined> => {
     const request = { since: readAt }
     const answer = await askOr(ask, PayoutsOwed, request, 'provider_unavailable', askDeadlineMs)
-    if ('refused' in answer) return last?.owedMicro ?? (await database.read(findOwed))
+    if ('refused' in answer) return reading.last()?.owedMicro ?? (await database.read(findOwed))
     const micro = BigInt(answer.ok.ausd)
     if (stored?.micro !== micro || !isRecent(stored.at, clock(), storeAfterMs)) {
       await database.run((db) => storeOwed(db, micro, new Date(readAt)))
@@ -56,13 +48,13 @@ export function openTreasury(means: Means): TreasuryReading {
     }
     return micro
   }
-  const read = async (): Promise<void> => {
+  const read = async (): Promise<TreasuryCover | undefined> => {
     const chain = await askOr(ask, ChainTreasury, {}, 'chain_unavailable', askDeadlineMs)
-    if ('refused' in chain) return logFailure({ of: 'treasury' })
+    if ('refused' in chain) return logFailure('treasury')
     const { balance, drawable, ordered, creditMax, repayMax, readAt } = chain.ok
     const owedMicro = await owedBy(readAt)
-    if (owedMicro === undefined) return logFailure({ of: 'cash-outs' })
-    last = {
+    if (owedMicro === undefined) return logFailure('cash-outs')
+    return {
       balanceMicro: BigInt(balance),
       drawableMicro: BigInt(drawable),
       orderedMicro: BigInt(ordered),
@@ -71,24 +63,9 @@ export function openTreasury(means: Means): TreasuryReading {
       repayMaxMicro: BigInt(repayMax),
       readAt: new Date(readAt),
     }
-    lastAtMs = Math.min(last.readAt.getTime(), clock())
   }
-  const refresh = () => {
-    reading ??= read().finally(() => {
-      reading = undefined
-    })
-    return reading
-  }
-  const youngerThan = (ms: number) => (last && isRecent(lastAtMs, clock(), ms) ? last : undefined)
-  return {
-    refresh,
-    current: async () => {
-      if (!youngerThan(freshMs)) await refresh()
-      // guard: a stale treasury balance covers nothing
-      return youngerThan(readingMaxMs)
-    },
-    last: () => last,
-  }
+  const reading = openReading({ read, clock, freshMs, maxMs: readingMaxMs, waitMaxMs: 2 * askDeadlineMs })
+  return reading
 }
 
 /** Returns figures of the treasury for statistics: amounts in 10⁻⁶ AUSD, ages in ms. */

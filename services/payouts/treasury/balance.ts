@@ -1,21 +1,15 @@
-import { type Clock, isRecent } from '#platform/clock'
+import type { Clock } from '#platform/clock'
 import type { Database } from '#platform/db/open'
-import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
+import { openReading, type Reading } from '#platform/reading'
 import type { PayoutProvider } from '../provider'
 import { sumPromisedFiat } from './promise.store'
 
 /** Rupiah at the provider; payouts made by `readAt` are deducted. */
 export type Balance = { readonly minor: bigint; readonly readAt: Date }
 
-export type BalanceReading = {
-  /** Reads the balance; concurrent calls share one request. Does not throw on a failure. */
-  readonly refresh: () => Promise<void>
-  /** Returns undefined if no reading is recent enough to promise from. */
-  readonly current: () => Promise<Balance | undefined>
-  readonly last: () => Balance | undefined
-}
+export type BalanceReading = Reading<Balance>
 
 type Means = {
   readonly database: Database
@@ -30,31 +24,16 @@ const waitMaxMs = 1_700
 
 export function openBalance({ provider, clock, log, readingMaxMs }: Means): BalanceReading {
   const logSeldom = openLogThrottled(log, clock)
-  let last: Balance | undefined
-  let reading: Promise<void> | undefined
-  const read = async () => {
+  const read = async (): Promise<Balance | undefined> => {
     const readAt = new Date(clock())
     try {
-      last = { minor: await provider.balance(), readAt }
+      return { minor: await provider.balance(), readAt }
     } catch (error) {
       logSeldom.warn('unread', { err: error }, 'provider balance read failed')
+      return undefined
     }
   }
-  const refresh = () => {
-    reading ??= read().finally(() => {
-      reading = undefined
-    })
-    return reading
-  }
-  const fresh = () => (last && isRecent(last.readAt.getTime(), clock(), readingMaxMs) ? last : undefined)
-  return {
-    refresh,
-    current: async () => {
-      if (!fresh()) await within(refresh(), waitMaxMs, 'the balance').catch(() => {})
-      return fresh()
-    },
-    last: () => last,
-  }
+  return openReading({ read, clock, freshMs: readingMaxMs, maxMs: readingMaxMs, waitMaxMs })
 }
 
 export async function coverFigures({ database, clock }: Pick<Means, 'database' | 'clock'>, balance: BalanceReading) {
