@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { backoffMs } from '#platform/backoff'
 import { isRecent } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import { pause } from '#platform/deadline'
@@ -112,7 +113,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
     } catch (error) {
       if (error instanceof Incomplete) {
         following.next = null
-        waitMs = Math.min(incompletePauseMaxMs, pollMs * 2 ** incomplete++)
+        waitMs = backoffMs({ firstMs: pollMs, maxMs: incompletePauseMaxMs }, incomplete++)
       } else if (isTooWide(error, endpoint)) waitMs = 0
       const record = (fault: unknown) => recordError(context, generation, endpoint, fault)
       record(error)

@@ -1,3 +1,4 @@
+import { backoffMs } from '#platform/backoff'
 import type { ChannelKind } from '#shared/messages/activity'
 import {
   atLeastZero,
@@ -390,7 +391,7 @@ type Quiet = {
 
 /** Returns the time of the next check, or null if there is nothing to check. */
 export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): Date | null {
-  const doubling = (maxMs: number) => Math.min(maxMs, recheckAfterMs * 2 ** Math.min(quiet.checks, 20))
+  const doubling = (maxMs: number) => backoffMs({ firstMs: recheckAfterMs, maxMs }, quiet.checks)
   switch (quiet.state) {
     case 'opening':
       return new Date(Math.max(nowMs, quiet.createdAt.getTime() + reopenMaxMs))

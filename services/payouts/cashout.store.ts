@@ -1,6 +1,7 @@
 import { and, asc, eq, gte, inArray, isNotNull, isNull, lt, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import {
+  backoffOf,
   fromNow,
   isFromAhead,
   isOneOf,
@@ -341,10 +342,9 @@ export type DueCashout = Cashout & { readonly leasedAt: Date }
 /** Leases due rows and sets their next check, at which another instance takes over after a crash. */
 export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
   const { state, nextCheckAt } = cashouts
-  const { doublingsMax, maxMs, failedMaxMs } = checkWait
-  const max = sql`case ${state} when 'failed' then ${failedMaxMs}::float8
-    else ${maxMs}::float8 end`
-  const wait = sql`least(${waitMs} * power(2, least(${cashouts.checks}, ${doublingsMax})), ${max})`
+  const { maxMs, failedMaxMs } = checkWait
+  const max = sql`case ${state} when 'failed' then ${failedMaxMs}::float8 else ${maxMs}::float8 end`
+  const wait = backoffOf(waitMs, cashouts.checks, max)
   return leaseRows(db, cashouts, {
     id: cashouts.id,
     isDue: or(

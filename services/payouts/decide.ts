@@ -253,7 +253,6 @@ export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Re
 
 /** Intervals between checks, which double up to a maximum. */
 export const checkWait = {
-  doublingsMax: 10,
   maxMs: 3_600_000,
   /** Maximum for failed cash-outs, in ms: an authorization may be valid for years, and the relayer watches it. */
   failedMaxMs: 86_400_000,

@@ -1,3 +1,4 @@
+import { backoffMs } from '#platform/backoff'
 import { pause } from '#platform/deadline'
 import { GetEvents } from '#shared/api/activity'
 import type { ClientTarget } from '#shared/client/exchange'
@@ -43,7 +44,7 @@ export async function watchChanges(
     await follow().catch(() => {})
     // A service with too many streams ends one at once.
     failures = performance.now() - beganAt > steadyMs ? 0 : failures + 1
-    const restMs = Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs)
+    const restMs = backoffMs({ firstMs: pauseFirstMs, maxMs: pauseMaxMs }, failures)
     // The jitter keeps clients that lost their connections together from returning together.
     await pause(restMs * (0.5 + Math.random() / 2), signal)
   }

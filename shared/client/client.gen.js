@@ -15,6 +15,8 @@ var GetReceipt = { method: "GET", path: "/me/activity/:id/receipt" }, GetStateme
 
 var acceptedTermsHeader = "accepted-terms";
 
+var backoffMs = ({ firstMs, maxMs }, failures) => Math.min(maxMs, firstMs * 2 ** Math.min(failures, 30));
+
 var longestMs = 2147483647, pause = (ms, signal) => new Promise((resolve) => {
   if (signal?.aborted)
     return resolve();
@@ -90,7 +92,7 @@ async function watchChanges(place, session, onChange, { signal, everyMs = 5000 }
   while (!signal.aborted) {
     let beganAt = performance.now();
     await follow().catch(() => {}), failures = performance.now() - beganAt > steadyMs ? 0 : failures + 1;
-    let restMs = Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs);
+    let restMs = backoffMs({ firstMs: pauseFirstMs, maxMs: pauseMaxMs }, failures);
     await pause(restMs * (0.5 + Math.random() / 2), signal);
   }
   async function follow() {
@@ -167,7 +169,7 @@ async function tryOnce({ baseUrl, language, fetch: own }, sent) {
   }
 }
 function verdictOn(tried, turn) {
-  let restMs = Math.min(pauseFirstMs2 * 2 ** turn, pauseMaxMs2);
+  let restMs = backoffMs({ firstMs: pauseFirstMs2, maxMs: pauseMaxMs2 }, turn);
   if ("fault" in tried)
     return { unknown: tried.fault, afterMs: restMs };
   let { status, headers, body } = tried;

@@ -1,3 +1,4 @@
+import { backoffMs } from '#platform/backoff'
 import { pause } from '#platform/deadline'
 import {
   type Answered,
@@ -79,7 +80,7 @@ type CallVerdict<T> =
 
 /** Decides what follows an attempt; `turn` counts from 0. */
 export function verdictOn<T>(tried: Tried, turn: number): CallVerdict<T> {
-  const restMs = Math.min(pauseFirstMs * 2 ** turn, pauseMaxMs)
+  const restMs = backoffMs({ firstMs: pauseFirstMs, maxMs: pauseMaxMs }, turn)
   if ('fault' in tried) return { unknown: tried.fault, afterMs: restMs }
   const { status, headers, body } = tried
   if (status === 200) return { ok: body as T }

@@ -1,6 +1,6 @@
 import { and, eq, gt, lte, sql } from 'drizzle-orm'
 import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
-import { at, fromNow, isOver } from '#platform/db/columns'
+import { at, backoffOf, fromNow, isOver } from '#platform/db/columns'
 import type { Database, Db } from '#platform/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
@@ -75,7 +75,6 @@ export const recordWhole = (
 
 /** Delay in ms after the first failure; it doubles with each. */
 const retryMs = 60_000
-const doublingsMax = 10
 
 /** Records a failed read and returns the number of consecutive failures. */
 export async function recordFailed(
@@ -84,8 +83,7 @@ export async function recordFailed(
   key: ListingKey,
   everyMs: number,
 ): Promise<number> {
-  const doubled = sql`${retryMs} * power(2, least(${listings.failures}, ${doublingsMax}))`
-  const wait = sql`least(${everyMs}::float8, ${doubled})`
+  const wait = backoffOf(retryMs, listings.failures, everyMs)
   const rows = await database.run((db) =>
     db
       .update(listings)

@@ -1,3 +1,4 @@
+import { backoffMs } from '#platform/backoff'
 import type { Limits } from '#platform/metrics/state-limits'
 import type { Config } from '../config'
 import { type Progress, referenceOf, type Statement, type Undated, type Word } from './provider'
@@ -192,4 +193,4 @@ const retryMs = 60_000
 
 /** Returns the time of the next recheck after consecutive failures, which is never later than the usual schedule. */
 export const retryAt = (failures: number, schedule: RecheckSchedule, nowMs: number) =>
-  new Date(nowMs + Math.min(retryMs * 2 ** Math.min(failures, 12), schedule.openMs, schedule.everyMs))
+  new Date(nowMs + backoffMs({ firstMs: retryMs, maxMs: Math.min(schedule.openMs, schedule.everyMs) }, failures))

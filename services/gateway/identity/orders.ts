@@ -1,3 +1,4 @@
+import { backoffMs } from '#platform/backoff'
 import { type Reaction, reactTo } from '#platform/bus/reaction'
 import { Malformed } from '#platform/bus/verdict'
 import type { Tx } from '#platform/db/open'
@@ -129,7 +130,7 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
     // The relayer may have reported during the chain read.
     const row = await lockAwaited(tx, found)
     if (!row) return
-    const waitMs = Math.min(postponeMsMax, context.config.recheckAfterMs * 2 ** row.sweeps)
+    const waitMs = backoffMs({ firstMs: context.config.recheckAfterMs, maxMs: postponeMsMax }, row.sweeps)
     const checkAt = row.sweeps < sweepsMax ? new Date(context.clock() + waitMs) : null
     await postpone(tx, row.wallet, checkAt)
     if (row.flagSettledAt === null && row.flagFailedAt === null && row.revision !== null)

@@ -1,5 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type AnyPgColumn, customType, timestamp } from 'drizzle-orm/pg-core'
+import { doublingsMax } from '#platform/backoff'
 
 /** Column of an amount in the smallest unit that its name states. `numeric(78,0)` holds every uint256. */
 export const amountColumn = customType<{ data: bigint; driverData: string }>({
@@ -35,6 +36,10 @@ export const timeFrom = (time: Date) => sql`${time.toISOString()}::timestamptz`
 
 /** Returns a time `ms` from now, not from the start of the transaction, which may have waited for a lock. */
 export const fromNow = (ms: number | SQLWrapper) => sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
+
+/** Returns the wait in ms before the next try, which doubles with each failure, as `backoffMs` does. */
+export const backoffOf = (firstMs: number, failures: SQLWrapper, maxMs: number | SQLWrapper) =>
+  sql`least(${firstMs}::float8 * power(2, least(${failures}, ${doublingsMax})), ${maxMs}::float8)`
 
 /**
  * Returns a condition that the time is over. A time that is never set further ahead than `longestMs` lies further only

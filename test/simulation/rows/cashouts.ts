@@ -1,4 +1,5 @@
 import { is, SQL, StringChunk } from 'drizzle-orm'
+import { backoffMs } from '#platform/backoff'
 import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from '../../../services/payouts/cashout'
 import { type Cashout, cashouts } from '../../../services/payouts/cashout.table'
@@ -192,13 +193,13 @@ export const moveToAttempt: StandIn<Cashouts['moveToAttempt']> = async (db, befo
 export const leaseDue: StandIn<Cashouts['leaseDue']> = async (db, rowsMax, waitMs) => {
   const rows = rowsOf(db)
   const leasedAt = rows.now()
-  const { doublingsMax, maxMs, failedMaxMs } = checkWait
+  const { maxMs, failedMaxMs } = checkWait
   const mostOf = ({ state }: Cashout) => (state === 'failed' ? failedMaxMs : maxMs)
   return dueBy(rows.cashouts, 'due', leasedAt, ({ nextCheckAt }) => nextCheckAt, mostOf)
     .sort((left, right) => left.nextCheckAt!.getTime() - right.nextCheckAt!.getTime())
     .slice(0, rowsMax)
     .map((row) => {
-      const wait = Math.min(waitMs * 2 ** Math.min(row.checks, doublingsMax), mostOf(row))
+      const wait = backoffMs({ firstMs: waitMs, maxMs: mostOf(row) }, row.checks)
       const nextCheckAt = new Date(leasedAt.getTime() + wait)
       const leased = rows.cashouts.set(row.id, { ...row, nextCheckAt, checks: row.checks + 1 })
       return { ...leased, leasedAt }
