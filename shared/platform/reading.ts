@@ -1,7 +1,7 @@
 import { type Clock, isRecent } from '#platform/clock'
 import { within } from '#platform/deadline'
 
-/** What was read of the outside, and when: what happened there by `readAt` is in it. */
+/** A value from outside. It includes everything that happened there by `readAt`. */
 type Read = { readonly readAt: Date }
 
 export type Reading<T extends Read> = {

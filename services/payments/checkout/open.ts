@@ -98,7 +98,7 @@ export function insertOpening(
   request: CheckoutRequest,
   terms: PaymentTerms & Rate,
 ): () => Answer<PaymentRow> {
-  // The payer hears of it once its checkout is stored, and until then it is only a promise that nobody has.
+  // The payer hears of it once its checkout is stored; until then, nobody relies on it.
   unlockBeforeSync(tx)
   const made = insertPayment(tx, rowFor(context, request, terms), openingLeaseMs)
   return () => {
