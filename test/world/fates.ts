@@ -455,6 +455,10 @@ export const fateOf = (name: string): Fate => {
 
 const paidEnds = { topup: 'credited', settlement: 'repaid' } as const
 
+/** Returns true if no cash-out to the account is paid in the end: provider or bank refuses it by itself. */
+export const isUnpayable = (accountNumber: string): boolean =>
+  [refusedAccount, reversedAccount, blockedAccount].includes(accountNumber)
+
 /**
  * Returns the statuses in which an item may end if it was played to its end. A payment whose money went away and came back
  * waits for an operator if it had been recovered meanwhile.
@@ -477,9 +481,8 @@ export function endsOf(plan: Plan, { requires }: Pick<Fate, 'requires'>): readon
       return requires.money === 'kept' ? [whole] : [whole, 'review']
     }
     case 'cashout': {
-      const isRefused = [refusedAccount, reversedAccount, blockedAccount].includes(plan.accountNumber)
       // The provider may refuse any payout. That its AUSD is returned exactly then is a rule of its own.
-      const ends = isRefused ? ['returned'] : ['paid', 'returned']
+      const ends = isUnpayable(plan.accountNumber) ? ['returned'] : ['paid', 'returned']
       return plan.cancels === 'never' && plan.requests === 1 ? ends : [...ends, 'failed']
     }
     case 'send':

@@ -5,8 +5,8 @@ import type { Person } from '#infra/demo/person'
 import type { Random } from '#infra/sandbox/random'
 import { failedPayouts } from '#infra/sandbox/records'
 import { pause } from '#platform/deadline'
-import { bank, entryNow, refusedAccount, reversedAccount } from '../../support/requests'
-import { type Event, endsOf, type Fate, plain, type Share } from '../fates'
+import { bank, entryNow } from '../../support/requests'
+import { type Event, endsOf, type Fate, isUnpayable, plain, type Share } from '../fates'
 import {
   type AutoRepayPlan,
   type CashoutPlan,
@@ -479,12 +479,9 @@ export async function endPending({ book, control }: ExternalControls): Promise<v
   // A bank that is late pays in the end, also if its user's flow was abandoned. One that has ended is refused.
   for (const { id, channel_properties } of payouts.filter(({ status }) => !endedPayouts.has(status))) {
     await end(`payouts/${id}/tell`)
-    if (!isRefused(channel_properties)) await end(`payouts/${id}/succeed`)
+    // Another may be under way to its refusal just now.
+    if (!isUnpayable(channel_properties.account_number)) await end(`payouts/${id}/succeed`)
   }
 }
-
-/** Returns true if the bank ends the payout by itself, without paying it. It may be under way just now. */
-const isRefused = ({ account_number }: { readonly account_number: string }): boolean =>
-  [refusedAccount, reversedAccount].includes(account_number)
 
 const endedPayouts: ReadonlySet<string> = new Set(['SUCCEEDED', ...failedPayouts])
