@@ -245,7 +245,7 @@ describe('the finality of a transaction', () => {
       encodeFunctionData({ abi: creditLineAbi, functionName }),
     )
 
-  test('that reverts counts beside the tries that another instance counted before it was stored', async () => {
+  test('that reverts keeps the try that another instance counted before the nonce was given', async () => {
     const context = await fixture.begin({ batchMax: 1 })
     const [task] = credits(1)
     let isCounted = false

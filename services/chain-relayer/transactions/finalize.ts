@@ -312,7 +312,7 @@ async function close(
   failpoint('chain-relayer:final-before-commit')
   const carried = takeCarried(context, transaction)
   // Another instance may have counted a try of an operation since it was read, which matters if it waits again.
-  const isWhole = carried?.every(isDone)
+  const allDone = carried?.every(isDone) ? carried : undefined
   const sent = transaction.attempts.flatMap(({ hash }) => {
     const broadcasts = context.memory.sent.get(hash)
     return broadcasts ? [{ hash, ...broadcasts }] : []
@@ -320,7 +320,7 @@ async function close(
   let overBudget: readonly object[] = []
   const closing = context.database.transaction(async (tx) => {
     if (isProven && !(await isProven(tx))) return undefined
-    const operations = carried && isWhole ? carried : await findOperations(tx, transaction.operationIds)
+    const operations = allDone ?? (await findOperations(tx, transaction.operationIds))
     const booked = bookTransaction(transaction, concluded, operations)
     closeTransaction(tx, transaction, { outcome, ...place }, sent, booked)
     const judged = operations.map((operation) => {
