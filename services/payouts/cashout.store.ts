@@ -344,7 +344,7 @@ export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise
   const { state, nextCheckAt } = cashouts
   const { maxMs, failedMaxMs } = checkWait
   const max = sql`case ${state} when 'failed' then ${failedMaxMs}::float8 else ${maxMs}::float8 end`
-  const wait = backoffOf(waitMs, cashouts.checks, max)
+  const wait = backoffOf({ firstMs: waitMs, maxMs: max }, cashouts.checks)
   return leaseRows(db, cashouts, {
     id: cashouts.id,
     isDue: or(

@@ -83,7 +83,7 @@ export async function recordFailed(
   key: ListingKey,
   everyMs: number,
 ): Promise<number> {
-  const wait = backoffOf(retryMs, listings.failures, everyMs)
+  const wait = backoffOf({ firstMs: retryMs, maxMs: everyMs }, listings.failures)
   const rows = await database.run((db) =>
     db
       .update(listings)

@@ -1,6 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type AnyPgColumn, customType, timestamp } from 'drizzle-orm/pg-core'
-import { doublingsMax } from '#platform/backoff'
+import { type Backoff, doublingsMax } from '#platform/backoff'
 
 /** Column of an amount in the smallest unit that its name states. `numeric(78,0)` holds every uint256. */
 export const amountColumn = customType<{ data: bigint; driverData: string }>({
@@ -38,7 +38,7 @@ export const timeFrom = (time: Date) => sql`${time.toISOString()}::timestamptz`
 export const fromNow = (ms: number | SQLWrapper) => sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
 /** Returns the wait in ms before the next try, which doubles with each failure, as `backoffMs` does. */
-export const backoffOf = (firstMs: number, failures: SQLWrapper, maxMs: number | SQLWrapper) =>
+export const backoffOf = ({ firstMs, maxMs }: Backoff<number | SQLWrapper>, failures: SQLWrapper) =>
   sql`least(${firstMs}::float8 * power(2, least(${failures}, ${doublingsMax})), ${maxMs}::float8)`
 
 /**

@@ -47,7 +47,7 @@ const prepare = (tx: Tx) => announceWith(tx, outbox, [announcement(DripOrdered, 
 test.each<[string, (tx: Tx) => unknown]>([
   ['before it releases its locks', (tx) => [store(tx), unlockBeforeSync(tx)]],
   ['after it released its locks', (tx) => [unlockBeforeSync(tx), store(tx)]],
-  ['beside a row after it released its locks', (tx) => [unlockBeforeSync(tx), prepare(tx)]],
+  ['together with another row after it released its locks', (tx) => [unlockBeforeSync(tx), prepare(tx)]],
 ])('a transaction that a crash may undo fails if it announces something %s', async (_, work) => {
   await expect(database.transaction((tx) => void work(tx))).rejects.toThrow('a crash of Postgres may undo')
   expect(await database.read((db) => db.$count(outbox))).toBe(0)
