@@ -11,7 +11,7 @@ import { openCheckout } from '../../support/requests'
 import { against, type Figure } from '../figure'
 import type { Options } from '../options'
 import { arrive } from './arrivals'
-import { type Counts, countStatements, readCounts } from './counts'
+import { type Counts, countStatements, countTransactions, readCounts } from './counts'
 import { watchCredits } from './credits'
 import { processorMs } from './processor-time'
 
@@ -48,13 +48,18 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
   }
   await pause(2 * restMs) // In this pause, connections prepare the statements of an idle stack.
   // This comes before any flow, because the last payments and cash-outs are asked for again.
-  const rest = await spent(stack, sql.client, () => pause(restMs))
+  const rest = await spent(
+    stack,
+    () => countTransactions(sql.client),
+    () => pause(restMs),
+  )
   await topups(Math.min(warmUpMax, options.topups))
   await cashouts(Math.min(warmUpMax, options.topups))
   await sql.client`analyze`
   await pause(2 * restMs)
-  const topup = await spent(stack, sql.client, () => topups(options.topups))
-  const cashout = await spent(stack, sql.client, () => cashouts(options.topups))
+  const counts = () => readCounts(stack, sql.client)
+  const topup = await spent(stack, counts, () => topups(options.topups))
+  const cashout = await spent(stack, counts, () => cashouts(options.topups))
   const perSecond = (value: number) => value / (restMs / 1_000)
   return [
     ...figuresOf('top-up', topup, options, {
@@ -91,7 +96,7 @@ const countNames = {
 /** Returns the figures of one flow. `more` adds aims and yardsticks. */
 function figuresOf(
   flow: string,
-  { times, counts }: Spent,
+  { times, counts }: Spent<Counts>,
   { topups, topupsPerSecond }: Options,
   more: Partial<Record<keyof Counts | 'cpu', Partial<Figure>>>,
 ): Figure[] {
@@ -117,14 +122,18 @@ function figuresOf(
 }
 
 type Times = Readonly<Record<Measured, number>>
-type Spent = { readonly times: Times; readonly counts: Counts }
+type Spent<C> = { readonly times: Times; readonly counts: C }
 
-const cpuOf = ({ times }: Pick<Spent, 'times'>) => measured.reduce((all, name) => all + times[name], 0)
+const cpuOf = ({ times }: { readonly times: Times }) => measured.reduce((all, name) => all + times[name], 0)
 
-async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>): Promise<Spent> {
+async function spent<C extends Readonly<Record<string, number>>>(
+  stack: Stack,
+  count: () => Promise<C>,
+  work: () => Promise<unknown>,
+): Promise<Spent<C>> {
   const now = async () => ({
     times: Object.fromEntries(measured.map((name) => [name, processorMs(stack.process(name).pid())])) as Times,
-    counts: await readCounts(stack, sql),
+    counts: await count(),
   })
   const before = await now()
   await work()

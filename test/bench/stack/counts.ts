@@ -37,6 +37,13 @@ export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   await waitUntil('every service to be ready', isReady, 30_000)
 }
 
+/** Reads one count alone, because reading the services' own counts makes them query Postgres. */
+export async function countTransactions(sql: Sql): Promise<Pick<Counts, 'transactions'>> {
+  const [counted] = await sql<Pick<Counts, 'transactions'>[]>`
+    select sum(xact_commit + xact_rollback)::int as transactions from pg_stat_database`
+  return counted!
+}
+
 export async function readCounts(stack: Stack, sql: Sql): Promise<Counts> {
   const [[database], bus, streams, samples] = await Promise.all([
     sql<Pick<Counts, 'statements' | 'transactions' | 'syncs'>[]>`
