@@ -124,7 +124,7 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a debt that is not ripe is held to the limits of top-ups': instead('drawnMicro -', '0n *'),
   'AUSD owed to cash-outs is not promised to top-ups': instead('- owedMicro', ''),
   'a settlement is stored only if no other of its debt is open or in progress': instead(
-    'await findUnsettled(tx, wallet)',
+    'findUnsettled(tx, wallet)',
     '[]',
   ),
   'an earlier checkout is ended at the provider before another is opened for its debt': instead(

@@ -24,15 +24,18 @@ export async function maySettle(
   { wallet, terms, readAt }: { wallet: `0x${string}`; terms: PaymentTerms; readAt: Date },
 ): Promise<Answer<{ readonly rival: PaymentRow } | 'changed'> | undefined> {
   // guard: a settlement is stored only if no other of its debt is open or in progress
-  const unsettled = await findUnsettled(tx, wallet)
+  const [unsettled, last, unpaid] = await Promise.all([
+    findUnsettled(tx, wallet),
+    lastRepaidAt(tx, wallet),
+    countUnpaidSettlements(tx, wallet),
+  ])
   if (unsettled.some(isReceived)) return refuse('settlement_on_its_way')
-  const last = await lastRepaidAt(tx, wallet)
   if (last !== null && last >= readAt) return ok('changed')
   const rival = unsettled.find((one) => isSame(context, one, terms))
   if (rival) return ok({ rival })
   const opening = unsettled.find(({ state }) => state === 'opening')
   if (opening && isLeased(context, opening)) return refuse('provider_unavailable')
-  const tooMany = await refuseTooMany(tx, wallet)
+  const tooMany = refuseTooMany(unpaid)
   if (tooMany) return tooMany
   const abandoned = opening && (await lockPayment(tx, opening.id))
   if (abandoned?.state === 'opening') await supersede(tx, context, abandoned)
@@ -43,8 +46,7 @@ const isReceived = ({ state }: PaymentRow): boolean => states[state].inFlight ==
 
 /** Unpaid settlements allowed per wallet and hour. Each one costs calls at the provider. */
 const perHourMax = 10
-const refuseTooMany = async (tx: Tx, wallet: `0x${string}`) =>
-  (await countUnpaidSettlements(tx, wallet)) >= perHourMax ? refuse('settlements_too_many') : undefined
+const refuseTooMany = (unpaid: number) => (unpaid >= perHourMax ? refuse('settlements_too_many') : undefined)
 
 const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
   openingUntil !== null && openingUntil.getTime() > clock()
@@ -78,7 +80,9 @@ export async function receiveEarlier(
   const all = await unsettledOf(context, wallet)
   const earlier = all.filter((one) => isOpen(one) && !isSame(context, one, terms))
   if (earlier.length === 0) return ok({})
-  const admitted = await context.database.transaction(async (tx) => (await refuseTooMany(tx, wallet)) ?? admit(tx))
+  const admitted = await context.database.transaction(
+    async (tx) => refuseTooMany(await countUnpaidSettlements(tx, wallet)) ?? admit(tx),
+  )
   if ('refused' in admitted) return admitted
   for (const one of earlier) {
     const refused = await receiveOpen(context, one)
@@ -95,6 +99,7 @@ export async function receiveEarlier(
 export async function replaceEarlier(context: Context, payment: PaymentRow): Promise<Answer<object> | 'lease lost'> {
   const all = await unsettledOf(context, payment.wallet)
   if (!all.some((one) => isLeaseOf(one, payment))) return 'lease lost'
+  if (all.length === 1) return ok({})
   for (const earlier of all.filter(isOpen)) {
     const refused = await endCheckout(context, earlier, supersede)
     if (refused) return refused
