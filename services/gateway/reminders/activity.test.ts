@@ -16,6 +16,7 @@ const tried = (cycle: number, attempt: number, at: number, more: Partial<AutoRep
   wallet,
   cycle,
   attempt,
+  plannedAt: null,
   orderedAt: hour(at),
   ausdMicro: 3_000_000n,
   source: 'wallet',

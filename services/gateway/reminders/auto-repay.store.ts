@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
-import { index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { addressColumn, amountColumn, at, fromNow } from '#platform/db/columns'
 import { insertNew } from '#platform/db/insert-new'
@@ -18,6 +18,8 @@ export const autoRepayments = schema.table(
     wallet: addressColumn('wallet').notNull(),
     cycle: integer('cycle').notNull(),
     attempt: integer('attempt').notNull(),
+    /** Time from which the try was due, in unix seconds of the chain. Null in rows that earlier versions wrote. */
+    plannedAt: bigint('planned_at', { mode: 'number' }),
     orderedAt: at('ordered_at').notNull().defaultNow(),
     /** AUSD that the contract took, and from where; until it has, what it was to take. Null if that is not known. */
     ausdMicro: amountColumn('ausd_micro'),
@@ -43,16 +45,17 @@ export const causeOf = ({ wallet, cycle, attempt }: Try): string => `${wallet}:$
 export type Sum = Pick<AutoRepayment, 'ausdMicro' | 'source'>
 export type Ending = Pick<AutoRepayment, 'outcome' | 'reason' | 'txHash'> & Partial<Sum>
 
-export async function isTried(db: Db, { wallet, cycle, attempt }: Try): Promise<boolean> {
-  const rows = await db
-    .select({ attempt: autoRepayments.attempt })
+export type Planned = Pick<AutoRepayment, 'attempt' | 'plannedAt'>
+
+export const findPlanned = (db: Db, wallet: `0x${string}`, cycle: number): Promise<Planned[]> =>
+  db
+    .select({ attempt: autoRepayments.attempt, plannedAt: autoRepayments.plannedAt })
     .from(autoRepayments)
-    .where(and(eq(autoRepayments.wallet, wallet), eq(autoRepayments.cycle, cycle), eq(autoRepayments.attempt, attempt)))
-  return rows.length > 0
-}
+    .where(and(eq(autoRepayments.wallet, wallet), eq(autoRepayments.cycle, cycle)))
+    .orderBy(asc(autoRepayments.attempt))
 
 /** Records the order of a try. Returns false if any instance ordered it before. */
-export const insertTry = (tx: Tx, one: Try & Sum): Promise<boolean> => insertNew(tx, autoRepayments, one)
+export const insertTry = (tx: Tx, one: Planned & Try & Sum): Promise<boolean> => insertNew(tx, autoRepayments, one)
 
 export type Unanswered = Try & { readonly ageMs: number }
 

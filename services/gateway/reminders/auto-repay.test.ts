@@ -2,14 +2,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { handle } from '#platform/bus/handling'
+import type { Tx } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { CreditAutorepay } from '#shared/messages/credit'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Config } from '../config'
 import { deadLetters, gatewayMessaging, outbox } from '../schema.store'
 import { type Dependencies, startBackbone } from '../test-support/dependencies'
-import { autoRepayReactions, decideAutoRepay, orderTry, permissionOf, repeatUnanswered } from './auto-repay'
-import { autoRepayments } from './auto-repay.store'
+import {
+  attemptOf,
+  autoRepayReactions,
+  decideAutoRepay,
+  orderTry as orderPlanned,
+  permissionOf,
+  repeatUnanswered,
+} from './auto-repay'
+import { autoRepayments, type Planned, type Sum, type Try } from './auto-repay.store'
 
 const day = 86_400
 const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
@@ -35,36 +43,51 @@ describe('the permission to repay a debt automatically', () => {
 })
 
 describe('the decision about an automatic repayment', () => {
-  test.each<[string, number, number | null, number | null]>([
+  test.each<[string, number, [number, number] | null, number | null]>([
     ['waits until a day before the due date', startsAt - 1, null, startsAt],
-    ['tries a day before the due date', startsAt, 0, again],
-    ['names the same try until the next', again - 1, 0, again],
-    ['tries again in time, two hours before the due date', again, 1, last],
-    ['tries once more in time, for a borrower who heard of the second', last, 2, again + day],
-    ['names the same try at the due date', dueAt, 2, again + day],
-    ['tries again a day later', again + day + 5, 3, again + 2 * day],
-    ['tries in time before the default', again + 2 * day, 4, again + 3 * day],
-    ['tries on the last second in which a payment prevents the default', debt.defaultsAt, 4, again + 3 * day],
+    ['tries a day before the due date', startsAt, [0, startsAt], again],
+    ['names the same step until the next', again - 1, [0, startsAt], again],
+    ['tries again in time, two hours before the due date', again, [1, again], last],
+    ['tries once more in time, for a borrower who heard of the second', last, [2, last], again + day],
+    ['names the same step at the due date', dueAt, [2, last], again + day],
+    ['tries again a day later', again + day + 5, [3, again + day], again + 2 * day],
+    ['tries in time before the default', again + 2 * day, [4, again + 2 * day], again + 3 * day],
+    [
+      'tries on the last second in which a payment prevents the default',
+      debt.defaultsAt,
+      [4, again + 2 * day],
+      again + 3 * day,
+    ],
     ['ends with the default', debt.defaultsAt + 1, null, null],
-  ])('%s', (_, now, tried, lookAt) => {
-    expect(decideAutoRepay(debt, allowed, now)).toEqual({ attempt: tried, lookAt })
+  ])('%s', (_, now, due, lookAt) => {
+    expect(decideAutoRepay(debt, allowed, now)).toEqual({ due: due && { step: due[0], plannedAt: due[1] }, lookAt })
   })
 
   test('tries a debt of a short term again at half and at a quarter of the time that is left', () => {
     const short = { ...allowed, startsAt: dueAt - 32 }
     const decided = [dueAt - 32, dueAt - 16, dueAt - 8, dueAt].map((now) => decideAutoRepay(debt, short, now))
     expect(decided).toEqual([
-      { attempt: 0, lookAt: dueAt - 16 },
-      { attempt: 1, lookAt: dueAt - 8 },
-      { attempt: 2, lookAt: dueAt - 16 + day },
-      { attempt: 2, lookAt: dueAt - 16 + day },
+      { due: { step: 0, plannedAt: dueAt - 32 }, lookAt: dueAt - 16 },
+      { due: { step: 1, plannedAt: dueAt - 16 }, lookAt: dueAt - 8 },
+      { due: { step: 2, plannedAt: dueAt - 8 }, lookAt: dueAt - 16 + day },
+      { due: { step: 2, plannedAt: dueAt - 8 }, lookAt: dueAt - 16 + day },
     ])
   })
 
+  test.each<[string, number, readonly Planned[], number | null]>([
+    ['has the number of its step', 2, [{ attempt: 0, plannedAt: startsAt }], 2],
+    ['is tried once', 1, [{ attempt: 1, plannedAt: again }], null],
+    ['is tried once, also in the row of an earlier version', 1, [{ attempt: 1, plannedAt: null }], null],
+    ['is tried again for another due date, by a free number', 1, [{ attempt: 1, plannedAt: again - day }], 2],
+  ])('a step %s', (_, step, tries, attempt) => {
+    const plannedAt = [startsAt, again, last][step]!
+    expect(attemptOf({ step, plannedAt }, tries)).toBe(attempt)
+  })
+
   test('looks at a debt without a permission at least every hour, since it may be given then', () => {
-    expect(decideAutoRepay(debt, null, startsAt - 1)).toEqual({ attempt: null, lookAt: startsAt })
-    expect(decideAutoRepay(debt, null, startsAt)).toEqual({ attempt: null, lookAt: startsAt + 3_600 })
-    expect(decideAutoRepay(debt, null, debt.defaultsAt + 1)).toEqual({ attempt: null, lookAt: null })
+    expect(decideAutoRepay(debt, null, startsAt - 1)).toEqual({ due: null, lookAt: startsAt })
+    expect(decideAutoRepay(debt, null, startsAt)).toEqual({ due: null, lookAt: startsAt + 3_600 })
+    expect(decideAutoRepay(debt, null, debt.defaultsAt + 1)).toEqual({ due: null, lookAt: null })
   })
 
   test.each([
@@ -88,6 +111,7 @@ const failed = relayFailed('autorepay').subject
 const walletOf = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '0')}` as const
 const txHash = `0x${'ab'.repeat(32)}` as const
 const sum = { ausdMicro: 5_000_000n, source: 'wallet' } as const
+const orderTry = (tx: Tx, one: Try, sum: Sum) => orderPlanned(tx, { ...one, plannedAt: startsAt }, sum)
 
 /** Handles the relayer's report as the consumer of the gateway does. */
 const hear = (subject: string, cause: string, more: object) =>

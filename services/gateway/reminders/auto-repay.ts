@@ -15,7 +15,16 @@ import {
 import { AutorepayOrdered, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { causeOf, type Ending, endTry, findUnanswered, insertTry, type Sum, type Try } from './auto-repay.store'
+import {
+  causeOf,
+  type Ending,
+  endTry,
+  findUnanswered,
+  insertTry,
+  type Planned,
+  type Sum,
+  type Try,
+} from './auto-repay.store'
 
 // The borrower allows it on the chain, whose contract decides when and how much. A try is an order to call it.
 
@@ -58,11 +67,14 @@ const daySeconds = 86_400
 const [lookMin, lookMax] = [60, 3_600]
 /** Times in seconds before the due date of the second and the third try. The daily ones that follow continue the second. */
 const [secondBefore, thirdBefore] = [7_200, 900]
-/** Number of the last try before the due date, which is the third. */
+/** The last step before the due date, which is the third. */
 export const lastInTime = 2
 
-/** Decision about a debt: the number of the try that is due, and the next time to look, in unix seconds. */
-type Decision = { readonly attempt: number | null; readonly lookAt: number | null }
+/** A step of the plan by which a debt is repaid, with the time from which its try is due, in unix seconds of the chain. */
+export type Step = { readonly step: number; readonly plannedAt: number }
+
+/** Decision about a debt: the step whose try is due, and the next time to look, in unix seconds. */
+type Decision = { readonly due: Step | null; readonly lookAt: number | null }
 
 /**
  * Decides whether a try to repay a debt is due. The first is due a day before the due date, so that a borrower who lacks
@@ -74,27 +86,37 @@ export function decideAutoRepay(
   permission: Permission | null,
   now: number,
 ): Decision {
-  if (now > defaultsAt) return { attempt: null, lookAt: null }
+  if (now > defaultsAt) return { due: null, lookAt: null }
   const from = permission?.startsAt ?? dueAt - daySeconds
-  if (now < from) return { attempt: null, lookAt: from }
+  if (now < from) return { due: null, lookAt: from }
   if (!permission) {
     const leftSeconds = (now < dueAt ? dueAt : defaultsAt) - now
-    return { attempt: null, lookAt: now + clamp(Math.floor(leftSeconds / 2), lookMin, lookMax) }
+    return { due: null, lookAt: now + clamp(Math.floor(leftSeconds / 2), lookMin, lookMax) }
   }
   const second = dueAt - Math.min(secondBefore, Math.floor((dueAt - from) / 2))
   const third = dueAt - Math.min(thirdBefore, Math.floor((dueAt - from) / 4))
-  if (now < second) return { attempt: 0, lookAt: second }
-  if (now < third) return { attempt: 1, lookAt: third }
+  if (now < second) return { due: { step: 0, plannedAt: from }, lookAt: second }
+  if (now < third) return { due: { step: 1, plannedAt: second }, lookAt: third }
   const days = Math.floor((now - second) / daySeconds)
-  return { attempt: lastInTime + days, lookAt: second + (1 + days) * daySeconds }
+  const plannedAt = days === 0 ? third : second + days * daySeconds
+  return { due: { step: lastInTime + days, plannedAt }, lookAt: second + (1 + days) * daySeconds }
+}
+
+/**
+ * Returns the number of the try of a step, or null if it was ordered. A pause of the contract moves the due date and with it
+ * the plan, so that each step has a try again, by a number that no other has.
+ */
+export function attemptOf({ step, plannedAt }: Step, tries: readonly Planned[]): number | null {
+  const isTried = tries.some((one) => (one.plannedAt === null ? one.attempt === step : one.plannedAt === plannedAt))
+  return isTried ? null : Math.max(step, ...tries.map(({ attempt }) => attempt + 1))
 }
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))
 
 /** Orders a try, once. Returns false if any instance ordered it before. */
-export async function orderTry(tx: Tx, one: Try, sum: Sum): Promise<boolean> {
+export async function orderTry(tx: Tx, { plannedAt, ...one }: Planned & Try, sum: Sum): Promise<boolean> {
   // guard: a try to repay a debt automatically is ordered once
-  if (!(await insertTry(tx, { ...one, ...sum }))) return false
+  if (!(await insertTry(tx, { ...one, plannedAt, ...sum }))) return false
   announce(tx, outbox, AutorepayOrdered, messageIdFor(AutorepayOrdered, causeOf(one)), one)
   failpoint('gateway:repayment-ordered')
   return true

@@ -281,6 +281,22 @@ describe('the automatic repayment of a debt', () => {
     expect(await tries()).toEqual(['1 0', '1 1', '1 2', '1 3'])
   })
 
+  test('follows a due date that a pause moved, by tries of their own', async () => {
+    const both = [instance(), instance()]
+    const round = async () => (await Promise.all(both.map((one) => one()))).every(Boolean)
+    chain.autoRepay = allowed
+    await rounds(round, [dueAt - day, dueAt - 7_200, dueAt - 900])
+    expect(await tries()).toEqual(['1 0', '1 1', '1 2'])
+    chain.paused = true
+    await rounds(round, [dueAt + day])
+    Object.assign(chain, { paused: false, dueAt: dueAt + 2 * day })
+    chain.autoRepay = { ...allowed, startsAt: String(chain.dueAt - day) }
+    await rounds(round, hours(chain.dueAt - day, chain.dueAt))
+    expect(await tries()).toEqual(['1 0', '1 1', '1 2', '1 3', '1 4'])
+    await rounds(round, [chain.dueAt - 900, chain.dueAt, chain.dueAt + day])
+    expect(await tries()).toEqual(['1 0', '1 1', '1 2', '1 3', '1 4', '1 5', '1 6'])
+  })
+
   test.each([
     ['the wallet lacks AUSD', 'wallet', '500'],
     ['the collateral is too little', 'collateral', '10000001'],

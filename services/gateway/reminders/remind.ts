@@ -12,6 +12,7 @@ import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import {
+  attemptOf,
   decideAutoRepay,
   isCovered,
   lastInTime,
@@ -19,8 +20,9 @@ import {
   orderTry,
   permissionOf,
   repeatUnanswered,
+  type Step,
 } from './auto-repay'
-import { isTried, type Sum, type Try } from './auto-repay.store'
+import { findPlanned, type Sum, type Try } from './auto-repay.store'
 import { aheadSeconds, behindSeconds, decideReminder, restoredSeconds, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
 
@@ -163,9 +165,9 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
     }
   }
   const repay = decideAutoRepay(debt, permission, Number(blockTime))
-  if (permission && repay.attempt !== null) {
+  if (permission && repay.due) {
     const sum = { ausdMicro: neededMicro(account.ok, permission), source: permission.source }
-    if (!(await repayOnce(context, { wallet, cycle, attempt: repay.attempt }, sum))) return
+    if (!(await repayOnce(context, { wallet, cycle }, repay.due, sum))) return
   }
   // The result is remembered only for the chain's due date, because the reader may not have a later one yet.
   if (open.dueAt === due.dueAt) looks.set(keyOf(due), earlier(lookAt, repay.lookAt))
@@ -174,12 +176,16 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
 const earlier = (...times: readonly (number | null)[]) =>
   Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY))
 
-/** Orders a try, once. Returns false if it waits for a payment of the borrower. */
-async function repayOnce(context: Reminding, one: Try, sum: Sum): Promise<boolean> {
+type OfCycle = Pick<Try, 'wallet' | 'cycle'>
+
+/** Orders the try of a step, once. Returns false if it waits for a payment of the borrower. */
+async function repayOnce(context: Reminding, { wallet, cycle }: OfCycle, due: Step, sum: Sum): Promise<boolean> {
   const { database, log, poke } = context
-  if (await database.read((db) => isTried(db, one))) return true
+  const attempt = attemptOf(due, await database.read((db) => findPlanned(db, wallet, cycle)))
+  if (attempt === null) return true
   // guard: a debt that its borrower is paying is not repaid automatically as well
-  if (await isBeingPaid(context, one)) return false
+  if (await isBeingPaid(context, wallet, due)) return false
+  const one = { wallet, cycle, attempt, plannedAt: due.plannedAt }
   if (!(await database.transaction((tx) => orderTry(tx, one, sum)))) return true
   log.info(one, 'automatic repayment ordered')
   poke()
@@ -191,13 +197,13 @@ async function repayOnce(context: Reminding, one: Try, sum: Sum): Promise<boolea
  * does not stop the last try in time, because it may never be paid. What both repay becomes collateral, so that a
  * repayment does not depend on an answer of payments.
  */
-async function isBeingPaid({ ask, log }: Reminding, { wallet, attempt }: Try): Promise<boolean> {
+async function isBeingPaid({ ask, log }: Reminding, wallet: `0x${string}`, { step }: Step): Promise<boolean> {
   const answer = await ask(PaymentsActivity, { wallet, limit: 1 }).catch((err) => {
     log.warn({ err, wallet }, 'settlements not read before an automatic repayment')
     return undefined
   })
   if (!answer || 'refused' in answer) return false
   const settlements = answer.ok.inFlight.filter(({ kind }) => kind === 'settlement')
-  const awaited = attempt === lastInTime ? ['paid'] : ['paid', 'awaiting_payment']
+  const awaited = step === lastInTime ? ['paid'] : ['paid', 'awaiting_payment']
   return settlements.some(({ status }) => awaited.includes(status))
 }

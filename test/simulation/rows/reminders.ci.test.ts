@@ -28,9 +28,16 @@ const endings = [
 const makers: readonly Maker[] = [
   (choices) => ({
     name: 'insertTry',
-    given: [{ ...tryFrom(choices), ausdMicro: BigInt(oneOf(choices, 9)), source: pick(choices, autoRepaySources) }],
+    given: [
+      {
+        ...tryFrom(choices),
+        plannedAt: oneOf(choices, 9),
+        ausdMicro: BigInt(oneOf(choices, 9)),
+        source: pick(choices, autoRepaySources),
+      },
+    ],
   }),
-  (choices) => ({ name: 'isTried', given: [tryFrom(choices)] }),
+  (choices) => ({ name: 'findPlanned', given: [pick(choices, wallets), 1 + oneOf(choices, 3)] }),
   (choices) => ({ name: 'endTry', given: [tryFrom(choices), pick(choices, endings), new Date()] }),
   (choices) => ({
     name: 'endTry',

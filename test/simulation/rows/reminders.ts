@@ -27,7 +27,11 @@ const ends: readonly Ended[] = [
 /** Ends of tries that must occur. */
 export const triesToSee: readonly string[] = ends.map(sightOf)
 
-export const isTried: StandIn<Tries['isTried']> = async (db, one) => triesIn(rowsOf(db)).has(causeOf(one))
+export const findPlanned: StandIn<Tries['findPlanned']> = async (db, wallet, cycle) =>
+  triesIn(rowsOf(db))
+    .where((one) => one.wallet === wallet && one.cycle === cycle)
+    .map(({ attempt, plannedAt }) => ({ attempt, plannedAt }))
+    .sort((left, right) => left.attempt - right.attempt)
 
 export const insertTry: StandIn<Tries['insertTry']> = async (tx, one) => {
   const rows = rowsOf(tx)

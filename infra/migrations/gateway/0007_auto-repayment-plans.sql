@@ -1,0 +1,1 @@
+ALTER TABLE "gateway"."auto_repayments" ADD COLUMN "planned_at" bigint;
