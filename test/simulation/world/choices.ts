@@ -43,3 +43,6 @@ export const pick = <T>(choices: Choices, among: readonly T[]): T => among[oneOf
 
 export const chance = (choices: Choices, perMille: number): boolean =>
   choices.draw() >= choiceMax - (choiceMax * perMille) / 1_000
+
+/** Returns a time in ms from 1 to `mostMs`. The plainest choice is the longest, because a loop without rests never ends. */
+export const waitWithin = (choices: Choices, mostMs: number): number => mostMs - oneOf(choices, mostMs)

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { Op } from '../chain/calls'
 import { withdrawableOf } from '../chain/line'
-import { chance, oneOf, pick } from './choices'
+import { chance, oneOf, pick, waitWithin } from './choices'
 import type { Surroundings } from './services'
 
 /** Most time in ms between two looks. */
@@ -47,7 +47,7 @@ export function startKeepers({ world, chain }: Surroundings): void {
   const look = () => {
     lookAtPause()
     if (!world.isCalm) callOne()
-    world.after(oneOf(choices, lookMs), undefined, look)
+    world.after(waitWithin(choices, lookMs), undefined, look)
   }
   look()
 }

@@ -19,7 +19,7 @@ import { isOrderedByUs } from '../../../services/payments/payment'
 import type { PaymentRow } from '../../../services/payments/payment.table'
 import { unpaidStates } from '../../../services/payouts/cashout'
 import type { Cashout } from '../../../services/payouts/cashout.table'
-import { chance, oneOf, pick } from './choices'
+import { chance, oneOf, pick, waitWithin } from './choices'
 import { askOne, type Copy, type Surroundings } from './services'
 
 const isOrdered = ({ referenceId }: Refund): boolean => isOrderedByUs(referenceId)
@@ -147,7 +147,7 @@ export function startOperators(around: Surroundings, copiesOf: (service: string)
     }
     // A dispute of one of several charges waits until its charge is named, also once the faults are over.
     nameCharges()
-    world.after(oneOf(choices, lookMs), undefined, look)
+    world.after(waitWithin(choices, lookMs), undefined, look)
     if (world.isCalm) return
     for (const payment of [...payments.values()]) decidePayment(payment)
     for (const { state, paymentId, reference } of [...refundOrders.values()])
