@@ -10,6 +10,8 @@ export type Doubt = {
   readonly minor: bigint | null
   /** Time by which the provider's API shows it. */
   readonly fromMs: number
+  /** Time by which it shows that the money will not come back of itself; null while that is open, as during a dispute. */
+  goneMs: number | null
   /** Time at which the provider may have stopped showing it; null while it does. */
   toMs: number | null
 }

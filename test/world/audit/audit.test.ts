@@ -234,17 +234,24 @@ const freeze = (world: World, atMs: number, frozen = true) => void world.freezes
 const played = (world: World, money: Outcome['money'], more: Partial<PaymentDeed> = {}) =>
   Object.assign(payment(world), { isPlayed: true, requires: { money }, ...more })
 const doubtful = (world: World, change: Partial<Doubt> = {}) =>
-  void payment(world).doubts.push({ object: 'rfd_0', minor: 50_000n, fromMs: paidAtMs, toMs: null, ...change })
+  void payment(world).doubts.push({
+    object: 'rfd_0',
+    minor: 50_000n,
+    fromMs: paidAtMs,
+    goneMs: null,
+    toMs: null,
+    ...change,
+  })
 /** Holds the credit until a time. */
 const held = (world: World, untilMs: number, atMs = paidAtMs) => {
   const ref = chainRef('pay_1')
   const { history } = world.refs.get(ref)!
   underPay(world, { history: [{ kind: 'held', untilMs, atMs }, ...history] })
 }
-const refundedWhileHeld = (world: World, untilMs = paidAtMs + 600_000) => {
+const refundedWhileHeld = (world: World, untilMs = paidAtMs + 600_000, goneMs = paidAtMs) => {
   held(world, untilMs)
   world.back.push({ status: 'SUCCEEDED', amount: 50_000 })
-  doubtful(world)
+  doubtful(world, { goneMs })
 }
 /** Takes the whole credit back, with its transfer to the treasury. */
 const revoke = (world: World, micro = 3n, atMs = paidAtMs + 1_000) => {
@@ -815,6 +822,17 @@ describe('the audit accepts', () => {
         freeze(w, paidAtMs + 1_000)
       },
     ],
+    [
+      'a dispute that was lost after the end of its hold, when only a freeze was left',
+      (w) => {
+        const endMs = paidAtMs + 600_000
+        refundedWhileHeld(w, endMs, endMs - actsWithinMs)
+        played(w, 'gone')
+        entry(w, 'pay_1').status = 'review'
+        w.owed = 3n
+        freeze(w, endMs - 1_000)
+      },
+    ],
     ['a dispute that was dropped before the services had to know', (w) => doubtful(w, { toMs: knownAtMs - 1 })],
     [
       'a wallet that was free again once a later payment had covered its loss',
@@ -836,7 +854,7 @@ describe('the audit accepts', () => {
         freeze(w, paidAtMs + 1_000)
         freeze(w, paidAtMs + 20_000, false)
         const answer = { id: 'pay_2', ausdMicro: 5n, fiatMinor: 50_000n }
-        const failed = { object: 'rfd_9', minor: 50_000n, fromMs: paidAtMs, toMs: paidAtMs + 5_000 }
+        const failed = { object: 'rfd_9', minor: 50_000n, fromMs: paidAtMs, goneMs: null, toMs: paidAtMs + 5_000 }
         w.deeds.push({ ...payment(w), doubts: [failed], answer })
         w.entries.push({ id: 'pay_2', kind: 'topup', status: 'credited', wallet: ana })
         const ref = chainRef('pay_2')

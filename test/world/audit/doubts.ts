@@ -1,5 +1,5 @@
 import { type ChainFacts, isFrozenAt, type UnderRef } from '../chain-facts'
-import type { Book, Calm, Evidence, Ledger } from '../evidence'
+import type { Calm, Evidence, Ledger } from '../evidence'
 import type { Doubt, PaymentDeed } from '../record'
 
 /**
@@ -34,7 +34,7 @@ export type Known = {
  */
 export function judgeDoubts(
   payments: readonly Known[],
-  { chain, book, calms }: Pick<Evidence, 'chain' | 'book' | 'calms'>,
+  { chain, calms }: Pick<Evidence, 'chain' | 'calms'>,
   ledger: Ledger,
 ): void {
   const covered = new Set(payments.filter(isCovering).map(({ deed }) => deed.wallet))
@@ -42,7 +42,7 @@ export function judgeDoubts(
     if (payment.deed.doubts.length === 0 || payment.capturedMinor === 0n) continue
     ledger.count('payments in doubt')
     if (!covered.has(payment.deed.wallet)) judgeFreed(payment, chain, calms, ledger)
-    judgeRevoked(payment, book, calms, ledger)
+    judgeRevoked(payment, calms, ledger)
   }
 }
 
@@ -87,15 +87,20 @@ function judgeFreed(payment: Known, chain: ChainFacts, calms: readonly Calm[], l
   }
 }
 
-/** Checks that a loss which was known during the hold was revoked. A freeze is for money that the chain cannot take back. */
-function judgeRevoked(payment: Known, book: Book, calms: readonly Calm[], ledger: Ledger): void {
+/**
+ * Checks that a loss which was known during the hold was revoked. A freeze is for money that the chain cannot take back. While it
+ * is open whether the money comes back, the hold is extended instead, for which `judgeFreed` asks.
+ */
+function judgeRevoked(payment: Known, calms: readonly Calm[], ledger: Ledger): void {
   const { id, deed, parts, capturedMinor } = payment
   if (!deed.isPlayed || deed.requires.cameBack || deed.requires.money === 'undone') return
   const endMs = Math.max(
     0,
     ...parts.flatMap(({ history }) => history.flatMap((one) => (one.kind === 'held' ? one.untilMs : []))),
   )
-  const inTime = deed.doubts.filter((one) => isGone(one, book) && actedBy(one.fromMs, calms) < endMs)
+  const inTime = deed.doubts.flatMap(({ minor, goneMs, toMs }) =>
+    goneMs !== null && toMs === null && actedBy(goneMs, calms) < endMs ? [{ minor, goneMs }] : [],
+  )
   if (inTime.length === 0) return
   const goneMinor = inTime.some(({ minor }) => minor === null)
     ? capturedMinor
@@ -103,25 +108,11 @@ function judgeRevoked(payment: Known, book: Book, calms: readonly Calm[], ledger
   const leftMicro = parts.reduce((sum, part) => sum + sumOf(part.added) + sumOf(part.repaid) - sumOf(part.revoked), 0n)
   const allowedMicro = worthOf(payment, goneMinor) + 1n
   if (leftMicro <= allowedMicro) return
-  const early = Math.round((endMs - Math.min(...inTime.map(({ fromMs }) => fromMs))) / secondMs)
+  const early = Math.round((endMs - Math.min(...inTime.map(({ goneMs }) => goneMs))) / secondMs)
   ledger.find(
     `${id} (${deed.fate}) went back ${early} s before the end of its hold, and ${leftMicro} was not revoked`,
     endMs,
   )
-}
-
-/** Returns true if the provider shows in the end that this money is gone. */
-function isGone(
-  { object, toMs }: Doubt,
-  { refunds = [], chargebacks = [], disputes = [], payments = [] }: Book,
-): boolean {
-  if (toMs !== null) return false
-  const isOver = (one: { status: string; listed_status?: string | null }) =>
-    ['SUCCEEDED', 'SUCCESS', 'LOST'].includes(one.status)
-  const found = [...refunds, ...chargebacks, ...disputes].find(({ id }) => id === object)
-  if (found) return isOver(found)
-  const voided = payments.find(({ session_reference_id: of }) => of === object)
-  return voided !== undefined && (voided.status === 'CANCELED' || voided.listed_status !== null)
 }
 
 /** Returns the money in minor units of which the services must know by then that it is going back, at most all. */

@@ -338,7 +338,11 @@ async function playEvents(scene: Scene, deed: PaymentDeed | CashoutDeed, { event
 /** A refund, chargeback or dispute that a fate has opened. */
 type OpenedObject = { readonly path: OpenedPath; readonly id: string; minor: bigint | null }
 /** A refund, chargeback or dispute as the sandbox's controls return it. A dispute has several amounts. */
-type Opened = { readonly id: string; readonly amount: number | { readonly initial: string } }
+type Opened = {
+  readonly id: string
+  readonly status: string
+  readonly amount: number | { readonly initial: string }
+}
 
 async function playEvent(
   scene: Scene,
@@ -411,14 +415,17 @@ async function playDoubt(
   part: bigint | undefined,
   happen: () => Promise<object | undefined>,
 ): Promise<boolean> {
-  const begin = (object: string, minor: bigint | null) => doubts.push({ object, minor, fromMs: Date.now(), toMs: null })
+  const begin = (object: string, minor: bigint | null, isGone: boolean) => {
+    const fromMs = Date.now()
+    doubts.push({ object, minor, fromMs, goneMs: isGone ? fromMs : null, toMs: null })
+  }
   const openOf = (object: string) => doubts.filter((one) => one.object === object && one.toMs === null)
   if ('show' in event) {
     const { id } = answer!
     const isVoid = event.show.status === 'CANCELED' || event.show.listed !== undefined
     if (!isVoid) endDoubts(doubts, id)
     if (!(await happen())) return false
-    if (isVoid && openOf(id).length === 0) begin(id, null)
+    if (isVoid && openOf(id).length === 0) begin(id, null, true)
     return true
   }
   if ('open' in event) {
@@ -428,27 +435,32 @@ async function playDoubt(
     const major = typeof made.amount === 'number' ? made.amount : Number(made.amount.initial)
     const minor = isForeign ? null : minorOf(plan, major)
     objects.push({ path: `${event.open}s/${made.id}`, id: made.id, minor })
-    begin(made.id, minor)
+    begin(made.id, minor, isOver(made.status))
     return true
   }
   const opened = objects[placeOf(event, objects.length)]
   if (!opened || 'tell' in event) return (await happen()) !== undefined
   if ('grow' in event) {
     if (!(await happen())) return false
-    begin(opened.id, part! - (opened.minor ?? 0n))
+    begin(opened.id, part! - (opened.minor ?? 0n), false)
     opened.minor = part!
     return true
   }
-  const isGone = 'end' in event ? event.end === 'succeed' : 'move' in event && ['SUCCESS', 'LOST'].includes(event.move)
+  const isGone = 'end' in event ? event.end === 'succeed' : 'move' in event && isOver(event.move)
   const goneMinor = part ?? opened.minor
   const isSame =
     openOf(opened.id).some(({ minor }) => minor === null || goneMinor === null) ||
     sumOf(openOf(opened.id)) === goneMinor
   if (!isGone || !isSame) endDoubts(doubts, opened.id)
   if (!(await happen())) return false
-  if (isGone && openOf(opened.id).length === 0) begin(opened.id, goneMinor)
+  if (!isGone) return true
+  for (const doubt of openOf(opened.id)) doubt.goneMs ??= Date.now()
+  if (openOf(opened.id).length === 0) begin(opened.id, goneMinor, true)
   return true
 }
+
+/** Returns true for the status of a refund, chargeback or dispute that took the money. */
+const isOver = (status: string): boolean => ['SUCCEEDED', 'SUCCESS', 'LOST'].includes(status)
 
 const sumOf = (doubts: readonly Doubt[]): bigint => doubts.reduce((sum, { minor }) => sum + (minor ?? 0n), 0n)
 
