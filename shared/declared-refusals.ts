@@ -720,6 +720,10 @@ export const generalRefusals = {
     status: 404,
     hint: 'No such route, or the wallet has no item with this id. Check path, method and wallet.',
   },
+  too_slow: {
+    status: 408,
+    hint: 'The body did not arrive in time, as on a slow network. Nothing was processed: send the same request again.',
+  },
   too_large: {
     status: 413,
     hint: 'The limits are 64 KiB and 1,024 chunks, far above any valid body. Bodies over 1 MiB get a 413 without a body or a code.',

@@ -914,6 +914,9 @@ declare const generalRefusals: {
     readonly not_found: {
         readonly status: 404;
     };
+    readonly too_slow: {
+        readonly status: 408;
+    };
     readonly too_large: {
         readonly status: 413;
     };

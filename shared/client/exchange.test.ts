@@ -30,6 +30,7 @@ describe('a response', () => {
   })
   test.each([
     ['too_many_requests', 429],
+    ['too_slow', 408],
     ['rate_unavailable', 503],
     ['provider_unavailable', 503],
     ['chain_unavailable', 503],
@@ -111,6 +112,7 @@ describe('an exchange', () => {
   })
   test.each([
     ['chain_unavailable', 503],
+    ['too_slow', 408],
     ['sign_in_again', 401],
   ])('security: %s never hides an earlier attempt that may have been processed', async (code, status) => {
     const { hasty } = service(lost, no(status, code))

@@ -81,6 +81,7 @@ const passing = new Set<ErrorCode>([
   'internal',
   'unavailable',
   'too_many_requests',
+  'too_slow',
   'rate_unavailable',
   'provider_unavailable',
   'chain_unavailable',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { peek } from 'bun'
 import { pause } from '#platform/deadline'
 import { bodyBytesMax, readBytes } from './body'
+import { failureHeaders, failureOf } from './failure'
 
 function arriving(headers: Record<string, string>) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
@@ -12,7 +13,10 @@ function arriving(headers: Record<string, string>) {
   })
   const read = readBytes(request).then(
     (bytes) => bytes.byteLength,
-    (error: Error) => error.message,
+    (error: Error) => {
+      const failure = failureOf(error, 0)
+      return `${failure.status} ${failureHeaders(failure)['x-error-code']}: ${error.message}`
+    },
   )
   const deliver = async (text: string) => {
     const writer = writable.getWriter()
@@ -33,7 +37,8 @@ describe('security: while bodies of 32 MiB are arriving, a further one ends the 
     await pause(0)
     const settled = [oldest!, ...others, newest].filter(({ read }) => !(peek(read) instanceof Promise))
     expect(settled).toEqual([oldest!])
-    expect(await oldest!.read).toBe('the body did not arrive in time')
+    // The client repeats a request after this code, and not after that of a bad request.
+    expect(await oldest!.read).toBe('408 too_slow: the body did not arrive in time')
     const delivered = [...others, newest].map(async ({ read, deliver }) => {
       await deliver('{}')
       return read

@@ -16,7 +16,8 @@ const hold = openHeld(arrivingBytesMax)
 
 const tooLarge = () => new Refused(413, [{ code: 'body_too_large' }])
 const tooManyChunks = () => new Refused(413, [{ code: 'body_too_many_chunks' }])
-const late = () => badRequest({ code: 'body_late' })
+/** A client sends the same request again after it, which a 400 would tell it not to. */
+const late = () => new Refused(408, [{ code: 'body_late' }])
 const encoded = () => new Refused(415, [{ code: 'body_encoded' }])
 
 /** Requests whose body was not read to the end. */
@@ -24,7 +25,7 @@ const cut = new WeakSet<Request>()
 
 const reading = new WeakMap<Request, Promise<Uint8Array>>()
 
-/** Reads the body once. Throws a 413 or 415. */
+/** Reads the body once. Throws a 408, 413 or 415. */
 export function readBytes(request: Request): Promise<Uint8Array> {
   const begun = reading.get(request)
   if (begun) return begun

@@ -7,7 +7,7 @@ import { type TextRef, textIn } from '#shared/language/catalogue'
 import { dayEndMs, homePair } from '#shared/money/day'
 import { type Answer, errorCodeHeader, generalCodeOf, type RefusalCode } from '#shared/refusals'
 
-type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
+type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 408 | 413 | 415 | 429 | 503
 
 /** Refusal of a request. Its message, for logs, is in English. */
 export class Refused extends Error {

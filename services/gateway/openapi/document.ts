@@ -157,6 +157,7 @@ const failures: readonly [number, string, string][] = [
     'verify your identity first',
   ],
   [404, 'The wallet has no such item.', 'You have no item with this id.'],
+  [408, 'The body did not arrive in time; nothing was processed.', 'the body did not arrive in time'],
   [
     413,
     'The body is larger than 64 KiB. Above 1 MiB the response has no body and no x-error-code.',

@@ -18,7 +18,7 @@ function contentOf({ answer, example: { answer: example, text = {} } }: Route) {
 function errorsOf({ access, body, errors = [] }: Route): number[] {
   const busy = access === 'probe' ? [429] : [429, 503]
   const refused = access === 'signed' || access === 'delivery' ? [401] : []
-  const unread = body ? [400, 413, 415] : []
+  const unread = body ? [400, 408, 413, 415] : []
   return [...new Set([...busy, ...refused, ...unread, ...errors])].sort((left, right) => left - right)
 }
 
