@@ -221,12 +221,12 @@ function openSession(account, store) {
     try {
       await store?.save(header);
     } catch {}
-  }, load = async () => {
-    let saved = await Promise.resolve(store?.load()).catch(() => {
+  }, saved = async () => store?.load(), load = async () => {
+    let header = await saved().catch(() => {
       return;
-    }), until = saved ? endOf(saved, account.address) : void 0;
-    if (saved && until)
-      current ??= { header: Promise.resolve(saved), until };
+    }), until = header ? endOf(header, account.address) : void 0;
+    if (header && until)
+      current ??= { header: Promise.resolve(header), until };
   };
   return {
     header: async () => {

@@ -38,10 +38,12 @@ export function openSession(account: Signer, store?: SessionStore) {
       await store?.save(header)
     } catch {}
   }
+  // A browser that blocks storage throws at once, and not by a promise.
+  const saved = async () => store?.load()
   const load = async () => {
-    const saved = await Promise.resolve(store?.load()).catch(() => undefined)
-    const until = saved ? endOf(saved, account.address) : undefined
-    if (saved && until) current ??= { header: Promise.resolve(saved), until }
+    const header = await saved().catch(() => undefined)
+    const until = header ? endOf(header, account.address) : undefined
+    if (header && until) current ??= { header: Promise.resolve(header), until }
   }
   const header = async (): Promise<string> => {
     loading ??= load()
