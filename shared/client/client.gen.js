@@ -532,7 +532,7 @@ var authorizationFields = [
 function fromWallet(wallet, address = wallet.account?.address) {
   if (!address)
     throw Error("the wallet has no account: pass its address");
-  let account = wallet.account?.address === address ? wallet.account : address;
+  let account = wallet.account?.address.toLowerCase() === address.toLowerCase() && wallet.account ? wallet.account : address;
   return {
     address,
     signMessage: ({ message }) => wallet.signMessage({ account, message }),

@@ -57,3 +57,10 @@ test('a browser wallet signs in and signs transfers, with or without an account 
   expect(asked).toEqual(['personal_sign', 'eth_signTypedData_v4', 'personal_sign', 'eth_signTypedData_v4'])
   expect(() => fromWallet(bare)).toThrow('pass its address')
 })
+
+test('a wallet with a key of its own signs by it, also if its address is given in lower case', async () => {
+  const refusing = custom({ request: async ({ method }) => Promise.reject(new Error(`unexpected ${method}`)) })
+  const wallet = createWalletClient({ account, transport: refusing })
+  const signer = fromWallet(wallet, account.address.toLowerCase() as `0x${string}`)
+  expect(await signIn(signer, 9)).toBe(await signIn(account, 9))
+})

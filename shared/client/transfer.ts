@@ -26,7 +26,9 @@ export function fromWallet(
   address: Address | undefined = wallet.account?.address,
 ): Signer & TransferSigner {
   if (!address) throw new Error('the wallet has no account: pass its address')
-  const account = wallet.account?.address === address ? wallet.account : address
+  // The service writes addresses in lower case, and wallets in upper case too.
+  const isOwn = wallet.account?.address.toLowerCase() === address.toLowerCase()
+  const account = isOwn && wallet.account ? wallet.account : address
   return {
     address,
     signMessage: ({ message }) => wallet.signMessage({ account, message }),
