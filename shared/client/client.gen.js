@@ -141,9 +141,9 @@ function learnServiceTime(serverMs) {
 }
 var serviceMs = () => Date.now() + aheadMs;
 
-var tryDeadlineMs = 15000, patienceDefaultMs = 30000, pauseFirstMs2 = 250, pauseMaxMs2 = 4000;
+var tryDeadlineMs = 15000, bodyDeadlineMs = 120000, patienceDefaultMs = 30000, pauseFirstMs2 = 250, pauseMaxMs2 = 4000;
 async function tryOnce({ baseUrl, language, fetch: own }, sent) {
-  let { method, path, headers, body } = sent, ask = own ?? fetch, controller = new AbortController, timer = setTimeout(() => controller.abort(), tryDeadlineMs);
+  let { method, path, headers, body } = sent, ask = own ?? fetch, controller = new AbortController, abortAfter = (ms) => setTimeout(() => controller.abort(), ms), timer = abortAfter(tryDeadlineMs);
   try {
     let answer = await ask(`${baseUrl.replace(/\/$/, "")}${path}`, {
       method,
@@ -155,7 +155,7 @@ async function tryOnce({ baseUrl, language, fetch: own }, sent) {
       ...body === void 0 ? {} : { body },
       signal: controller.signal
     });
-    if (method !== "GET" || headers.authorization !== void 0)
+    if (clearTimeout(timer), timer = abortAfter(bodyDeadlineMs), method !== "GET" || headers.authorization !== void 0)
       learnServiceTime(serverMsOf(answer.headers));
     let isText = sent.isText === !0 && answer.status === 200;
     return {

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'bun:test'
-import { exchange, type SentCall, verdictOn } from '#shared/client/exchange'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { exchange, type SentCall, tryOnce, verdictOn } from '#shared/client/exchange'
 import { type ClientRefusal, Unanswered } from '#shared/client/refusal'
 import { errorCodes } from '#shared/refusals'
 
@@ -88,6 +88,35 @@ describe('an exchange', () => {
     const { bodies, place } = service(lost, no(503, 'unavailable'), yes)
     expect(await exchange<unknown>(place, sent)).toEqual({ ok: { sendId: 'snd_1' } })
     expect(bodies).toEqual([sent.body, sent.body, sent.body])
+  })
+  test('waits longer for the rest of a response than for its beginning', async () => {
+    const { setTimeout: real } = globalThis
+    // A second takes a millisecond.
+    const quick = spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms: number) =>
+      real(work, ms / 1_000)) as typeof setTimeout)
+    const fetch = async (_: string, { signal }: RequestInit) => {
+      const body = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          signal?.addEventListener('abort', () => controller.error(signal.reason))
+          await Bun.sleep(60)
+          if (signal?.aborted) return
+          controller.enqueue(new TextEncoder().encode('{"rows":[]}'))
+          controller.close()
+        },
+      })
+      return new Response(body)
+    }
+    const never = (_: string, { signal }: RequestInit) =>
+      new Promise<Response>((_, reject) => void signal?.addEventListener('abort', () => reject(signal.reason)))
+    try {
+      const target = { baseUrl: 'http://service' }
+      expect(await tryOnce({ ...target, fetch }, sent)).toMatchObject({ status: 200, body: { rows: [] } })
+      const beganAt = performance.now()
+      expect(await tryOnce({ ...target, fetch: never }, sent)).toHaveProperty('fault')
+      expect(performance.now() - beganAt).toBeLessThan(60)
+    } finally {
+      quick.mockRestore()
+    }
   })
   test('asks for its language in every attempt, and for none by default', async () => {
     const { place } = service(() => Response.json({}))

@@ -31,8 +31,10 @@ export type ClientTarget = {
   readonly patienceMs?: number
 }
 
-/** Timeout of one attempt, in ms. The service responds with 503 before that. */
+/** Longest wait for the beginning of a response, in ms. The service responds with 503 before that. */
 const tryDeadlineMs = 15_000
+/** Longest wait for the rest of a response, in ms. The service sends a large one, such as an export, for as long. */
+const bodyDeadlineMs = 120_000
 const patienceDefaultMs = 30_000
 const pauseFirstMs = 250
 const pauseMaxMs = 4_000
@@ -46,7 +48,8 @@ export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, s
   const ask = own ?? fetch
   // React Native has no AbortSignal.timeout.
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), tryDeadlineMs)
+  const abortAfter = (ms: number) => setTimeout(() => controller.abort(), ms)
+  let timer = abortAfter(tryDeadlineMs)
   try {
     const answer = await ask(`${baseUrl.replace(/\/$/, '')}${path}`, {
       method,
@@ -58,6 +61,8 @@ export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, s
       ...(body === undefined ? {} : { body }),
       signal: controller.signal,
     })
+    clearTimeout(timer)
+    timer = abortAfter(bodyDeadlineMs)
     // A cache may answer a public request, with a date of its own.
     if (method !== 'GET' || headers.authorization !== undefined) learnServiceTime(serverMsOf(answer.headers))
     const isText = sent.isText === true && answer.status === 200
