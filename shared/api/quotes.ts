@@ -13,7 +13,8 @@ export const PostQuote = route({
     'Every top-up, settlement and cash-out needs a fresh quote. `reference` is the rate as its ' +
     'source published it, and `spreadBps` the spread added to it, for the `reason` given; `quote.spreads` of ' +
     '`GET /config` has them all. `rate` is rounded up. While the market of the rupiah is closed, ask for the quote of a ' +
-    'cash-out with `use: pay_out`: its spread is negative, and its rate rounded down.',
+    'cash-out with `use: pay_out`: its spread is negative, and its rate rounded down. With the `Authorization` of a ' +
+    'session, a quote counts for the limit of the wallet, and not for that of an address, which many users may share.',
   returns: 'The locked rate, in smallest units of the local currency per US dollar.',
   example: {
     body: { pair: 'USD/IDR' },

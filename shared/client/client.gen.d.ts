@@ -4148,7 +4148,7 @@ declare const activityStatuses: {
     readonly send: readonly ["sending", "sent", "failed"];
     readonly autorepay: readonly ["repaying", "repaid", "failed", "needless"];
 };
-declare function openVisitor(place: ClientTarget): {
+declare const openVisitor: (place: ClientTarget) => {
     /** Reads the public configuration, which may be cached for a minute or longer. */
     config: () => Promise<Answered<schemas.Config>>;
     /** Locks a rate for 60 seconds. The request for which it is used may complete later. */

@@ -155,7 +155,7 @@ async function tryOnce({ baseUrl, language, fetch: own }, sent) {
       ...body === void 0 ? {} : { body },
       signal: controller.signal
     });
-    if (clearTimeout(timer), timer = abortAfter(bodyDeadlineMs), method !== "GET" || headers.authorization !== void 0)
+    if (clearTimeout(timer), timer = abortAfter(bodyDeadlineMs), !/\bpublic\b/.test(answer.headers.get("cache-control") ?? "") && (method !== "GET" || headers.authorization !== void 0))
       learnServiceTime(serverMsOf(answer.headers));
     let isText = sent.isText === !0 && answer.status === 200;
     return {
@@ -215,7 +215,7 @@ async function signIn(account, until) {
   let signature = await account.signMessage({ message: signInText(account.address, until) });
   return `Service ${account.address.toLowerCase()}.${until}.${signature}`;
 }
-var lifetimeSeconds = 86400, renewSeconds = 300;
+var lifetimeSeconds = 86400, renewSeconds = 300, nowSeconds = () => Math.floor(serviceMs() / 1000);
 function openSession(account, store) {
   let current, loading, save = async (header) => {
     try {
@@ -226,21 +226,17 @@ function openSession(account, store) {
       return;
     }), until = header ? endOf(header, account.address) : void 0;
     if (header && until)
-      current ??= { header: Promise.resolve(header), until };
-  };
+      current ??= { header: Promise.resolve(header), until, signed: header };
+  }, lasting = () => current && current.until - nowSeconds() >= renewSeconds ? current : void 0, begin = () => {
+    let until = nowSeconds() + lifetimeSeconds, mine = { header: signIn(account, until), until };
+    return current = mine, mine.header.then((header) => (mine.signed = header, save(header)), () => {
+      if (current === mine)
+        current = void 0;
+    }), mine;
+  }, loaded = () => (loading ??= load(), loading);
   return {
-    header: async () => {
-      loading ??= load(), await loading;
-      let now = Math.floor(serviceMs() / 1000);
-      if (!current || current.until - now < renewSeconds) {
-        let until = now + lifetimeSeconds, mine = { header: signIn(account, until), until };
-        current = mine, mine.header.then(save, () => {
-          if (current === mine)
-            current = void 0;
-        });
-      }
-      return current.header;
-    },
+    header: async () => (await loaded(), (lasting() ?? begin()).header),
+    known: async () => (await loaded(), lasting()?.signed),
     forget: async (refused, serverMs) => {
       learnServiceTime(serverMs);
       let mine = current;
@@ -567,11 +563,18 @@ function ask(place, route, body, { params = {}, query = {}, authorization, accep
     ...body === void 0 ? {} : { body: JSON.stringify(body) }
   });
 }
-function openVisitor(place) {
+var openVisitor = (place) => publicRequests(place, async () => {
+  return;
+});
+function publicRequests(place, known) {
+  let counted = async (route, body, rest = {}) => {
+    let authorization = await known();
+    return ask(place, route, body, { ...rest, ...authorization && { authorization } });
+  };
   return {
     config: () => ask(place, GetConfig, void 0),
-    quote: (pair, use) => ask(place, PostQuote, { pair, ...use && { use } }),
-    record: (wallet) => ask(place, GetRecord, void 0, { params: { wallet } })
+    quote: (pair, use) => counted(PostQuote, { pair, ...use && { use } }),
+    record: (wallet) => counted(GetRecord, void 0, { params: { wallet } })
   };
 }
 function openClient(place) {
@@ -582,7 +585,7 @@ function openClient(place) {
     return await session.forget(header, first.refused.serverMs), once(await session.header());
   }, me = () => signed(GetMe, void 0), activity = (page = {}) => signed(GetActivity, void 0, { query: page }), item = (id) => signed(GetActivityItem, void 0, { params: { id } });
   return {
-    ...openVisitor(place),
+    ...publicRequests(place, session.known),
     wallet: place.account.address,
     me,
     activity,

@@ -77,14 +77,24 @@ function ask<R extends Route>(
   })
 }
 
-export function openVisitor(place: ClientTarget) {
+export const openVisitor = (place: ClientTarget) => publicRequests(place, async () => undefined)
+
+/**
+ * Opens the requests that need no session. With the header of one they count for its wallet, and not for the address, which
+ * hundreds of users of a phone network share.
+ */
+function publicRequests(place: ClientTarget, known: () => Promise<string | undefined>) {
+  const counted = async <R extends Route>(route: R, body: BodyOf<R>, rest: Omit<Rest, 'authorization'> = {}) => {
+    const authorization = await known()
+    return ask(place, route, body, { ...rest, ...(authorization && { authorization }) })
+  }
   return {
     /** Reads the public configuration, which may be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
     /** Locks a rate for 60 seconds. The request for which it is used may complete later. */
     quote: (pair: BodyOf<typeof PostQuote>['pair'], use?: BodyOf<typeof PostQuote>['use']) =>
-      ask(place, PostQuote, { pair, ...(use && { use }) }),
-    record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
+      counted(PostQuote, { pair, ...(use && { use }) }),
+    record: (wallet: string) => counted(GetRecord, undefined, { params: { wallet } }),
   }
 }
 
@@ -122,7 +132,7 @@ export function openClient(
     signed(GetActivity, undefined, { query: page })
   const item = (id: string) => signed(GetActivityItem, undefined, { params: { id } })
   return {
-    ...openVisitor(place),
+    ...publicRequests(place, session.known),
     wallet: place.account.address,
     me,
     activity,

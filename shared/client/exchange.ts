@@ -64,7 +64,9 @@ export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, s
     clearTimeout(timer)
     timer = abortAfter(bodyDeadlineMs)
     // A cache may answer a public request, with a date of its own.
-    if (method !== 'GET' || headers.authorization !== undefined) learnServiceTime(serverMsOf(answer.headers))
+    const isCached = /\bpublic\b/.test(answer.headers.get('cache-control') ?? '')
+    if (!isCached && (method !== 'GET' || headers.authorization !== undefined))
+      learnServiceTime(serverMsOf(answer.headers))
     const isText = sent.isText === true && answer.status === 200
     return {
       status: answer.status,

@@ -28,7 +28,9 @@ const lifetimeSeconds = 86_400
 /** Time before its expiry at which a session is renewed, in seconds, so that it does not expire in transit. */
 const renewSeconds = 300
 
-type Session = { readonly header: Promise<string>; readonly until: number }
+const nowSeconds = () => Math.floor(serviceMs() / 1000)
+
+type Session = { readonly header: Promise<string>; readonly until: number; signed?: string }
 
 export function openSession(account: Signer, store?: SessionStore) {
   let current: Session | undefined
@@ -43,28 +45,41 @@ export function openSession(account: Signer, store?: SessionStore) {
   const load = async () => {
     const header = await saved().catch(() => undefined)
     const until = header ? endOf(header, account.address) : undefined
-    if (header && until) current ??= { header: Promise.resolve(header), until }
+    if (header && until) current ??= { header: Promise.resolve(header), until, signed: header }
   }
-  const header = async (): Promise<string> => {
+  /** Returns the session unless it ends soon. */
+  const lasting = (): Session | undefined =>
+    current && current.until - nowSeconds() >= renewSeconds ? current : undefined
+  const begin = (): Session => {
+    const until = nowSeconds() + lifetimeSeconds
+    const mine: Session = { header: signIn(account, until), until }
+    current = mine
+    mine.header.then(
+      (header) => {
+        mine.signed = header
+        return save(header)
+      },
+      // If the user declined to sign, the next request asks again.
+      () => {
+        if (current === mine) current = undefined
+      },
+    )
+    return mine
+  }
+  const loaded = () => {
     loading ??= load()
-    await loading
-    const now = Math.floor(serviceMs() / 1000)
-    if (!current || current.until - now < renewSeconds) {
-      const until = now + lifetimeSeconds
-      const mine: Session = { header: signIn(account, until), until }
-      current = mine
-      mine.header.then(
-        save,
-        // If the user declined to sign, the next request asks again.
-        () => {
-          if (current === mine) current = undefined
-        },
-      )
-    }
-    return current.header
+    return loading
   }
   return {
-    header,
+    header: async (): Promise<string> => {
+      await loaded()
+      return (lasting() ?? begin()).header
+    },
+    /** Returns the header if there is one, without asking or waiting for a signature. */
+    known: async (): Promise<string | undefined> => {
+      await loaded()
+      return lasting()?.signed
+    },
     /**
      * Makes the next request sign again after this header was refused, unless another request already has. `serverMs` is the
      * time of the refusal by the service's clock, because the clock of a device may be wrong by days.

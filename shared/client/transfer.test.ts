@@ -23,11 +23,15 @@ test('a transfer that a device with a fast clock signed can be used at once', as
 test('a transfer that a device with a slow clock signs is valid for an hour by the clock of the service, once an answer had it', async () => {
   const now = Date.now()
   const behind = spyOn(Date, 'now').mockReturnValue(now - 2 * 3_600_000)
-  const fetch = async () => Response.json({}, { headers: { date: new Date(now).toUTCString() } })
+  const fetch = async (_: string, { method }: RequestInit) => {
+    const caching = method === 'GET' ? 'public, max-age=2' : 'no-store'
+    return Response.json({}, { headers: { date: new Date(now).toUTCString(), 'cache-control': caching } })
+  }
   const target = { baseUrl: 'https://service.example', fetch }
   const terms = { to: verifyingContract, valueMicro: 1n }
   // A cache answers a public GET with a date of its own.
   await exchange(target, { method: 'GET', path: '/config', headers: {} })
+  await exchange(target, { method: 'GET', path: '/verify/0x1', headers: { authorization: 'Service' } })
   expect(Number((await signTransfer(account, domain, terms)).validBefore)).toBeLessThan(now / 1_000)
   await exchange(target, { method: 'POST', path: '/quote', headers: {}, body: '{}' })
   const { validBefore } = await signTransfer(account, domain, terms)

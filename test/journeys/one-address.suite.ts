@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { signIn } from '#shared/client/client'
+import { openClient, signIn } from '#shared/client/client'
 import { groupStack } from '../runner/group'
 
 const people = 100
@@ -11,25 +11,22 @@ const pollsOfAStart = 10
 test('100 people behind one address start the app twice and follow it, and none is refused by a limit', async () => {
   const { gateway } = groupStack().info
   const statuses: Record<number, number> = {}
-  const call = async (path: string, headers: Record<string, string> = {}, body?: string) => {
-    const response = await fetch(`${gateway}${path}`, {
-      method: body ? 'POST' : 'GET',
-      headers: { 'x-forwarded-for': '203.0.113.77', ...headers },
-      ...(body && { body }),
-    })
-    await response.arrayBuffer()
+  const fetchFromOneAddress = async (url: string, init: RequestInit) => {
+    const headers = { ...(init.headers as Record<string, string>), 'x-forwarded-for': '203.0.113.77' }
+    const response = await fetch(url, { ...init, headers })
     statuses[response.status] = (statuses[response.status] ?? 0) + 1
+    return response
   }
   const person = async () => {
     const account = privateKeyToAccount(generatePrivateKey())
     for (let start = 0; start < starts; start++) {
-      await call('/config')
-      const authorization = await signIn(account, Math.floor(Date.now() / 1_000) + 86_400 + start)
-      await call('/quote', { authorization, 'content-type': 'application/json' }, '{"pair":"USD/IDR"}')
-      for (let poll = 0; poll < pollsOfAStart; poll++) {
-        await call('/me', { authorization })
-        await call('/me/activity', { authorization })
-      }
+      const until = Math.floor(Date.now() / 1_000) + 86_400 + start
+      const session = { load: () => signIn(account, until), save: () => {} }
+      const target = { baseUrl: gateway, fetch: fetchFromOneAddress, patienceMs: 0 }
+      const client = openClient({ ...target, account, session })
+      const calls: readonly (() => Promise<unknown>)[] = [client.config, () => client.quote('USD/IDR')]
+      const polls = Array.from({ length: pollsOfAStart }, () => [client.me, client.activity]).flat()
+      for (const call of [...calls, ...polls]) await call().catch(() => {})
     }
   }
   await Promise.all(Array.from({ length: people }, person))
