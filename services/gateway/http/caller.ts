@@ -41,11 +41,17 @@ export function addressOf(socket: string, forwardedFor: string | null, isProxy: 
   const seen = forwardedFor?.split(',') ?? []
   let address = unmapped(socket)
   while (isProxy(address)) {
-    const before = unmapped(seen.pop()?.trim() ?? '')
+    const before = unmapped(withoutPort(seen.pop()?.trim() ?? ''))
     if (isIP(before) === 0) break
     address = before
   }
   return normalised(address)
+}
+
+/** Returns an address without the port that some proxies append, as those of Azure do: `192.0.2.1:49152`, `[2001:db8::1]:49152`. */
+const withoutPort = (text: string): string => {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(text) ?? []
+  return bracketed ?? plain ?? text
 }
 
 /** Returns IPv4 for every spelling of an IPv4-mapped IPv6 address. */
@@ -53,16 +59,25 @@ function unmapped(address: string): string {
   if (isIP(address) !== 6) return address
   const groups = groupsOf(address)
   if (groups.findIndex((group) => group !== 0) !== 5 || groups[5] !== 0xffff) return address
-  return groups
+  return ipv4At(groups)
+}
+
+/** Returns the IPv4 address in the last 32 bits of an IPv6 address. */
+const ipv4At = (groups: readonly number[]): string =>
+  groups
     .slice(6)
     .flatMap((group) => [group >> 8, group & 0xff])
     .join('.')
-}
+
+/** First groups of the addresses under which a network without IPv4 sees all clients with IPv4: 64:ff9b::/96 (RFC 6052). */
+const translated = [0x64, 0xff9b, 0, 0, 0, 0].join()
 
 /** Returns the /64 of an IPv6 address, because one household or phone shares it. */
 function normalised(address: string): string {
   if (isIP(address) !== 6) return address.slice(0, 45)
-  const network = groupsOf(address).slice(0, 4)
+  const groups = groupsOf(address)
+  if (groups.slice(0, 6).join() === translated) return ipv4At(groups)
+  const network = groups.slice(0, 4)
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
 

@@ -86,7 +86,15 @@ describe('the address that limits count by', () => {
     ['is unknown without a socket', 'unknown', null, 'unknown'],
     ['is the /64 of IPv6', '2001:db8:1:2:3:4:5:6', null, '2001:db8:1:2::/64'],
     ['is the /64 of compressed IPv6', '2001:db8:1::5', null, '2001:db8:1:0::/64'],
-    ['is the /64 of IPv6 that contains IPv4', '64:ff9b::1.2.3.4', null, '64:ff9b:0:0::/64'],
+    ['is the /64 of IPv6 that contains IPv4', '2001:db8::1.2.3.4', null, '2001:db8:0:0::/64'],
+    ['is IPv4 also when a network without IPv4 translates it', '64:ff9b::1.2.3.4', null, '1.2.3.4'],
+    ['is IPv4 also when it was translated before a proxy', '10.0.0.1', '64:ff9b::c633:6401', '198.51.100.1'],
+    ['security: is a translated address, also of a proxy', '64:ff9b::10.0.0.1', '1.2.3.4', '10.0.0.1'],
+    ['is the address that a proxy names with its port', '10.0.0.1', '1.2.3.4:5, 203.0.113.9:49152', '203.0.113.9'],
+    ['is the outer of two addresses with ports', '10.0.0.1', '203.0.113.9:49152, 10.0.0.2:443', '203.0.113.9'],
+    ['is the /64 of IPv6 that a proxy names with its port', '10.0.0.1', '[2001:db8:1::5]:49152', '2001:db8:1:0::/64'],
+    ['is the /64 of IPv6 in brackets', '10.0.0.1', '[2001:db8:1::5]', '2001:db8:1:0::/64'],
+    ['is the proxy if a port is none', '10.0.0.1', '203.0.113.9:http', '10.0.0.1'],
   ])('%s', (_, socket, header, address) => {
     expect(addressOf(socket, header, proxiesOf(['10.0.0.0/24', 'fd00::1']))).toBe(address)
   })
