@@ -93,6 +93,32 @@ const integratorPassword = {
   },
 }
 
+/** Returns true for an origin as browsers send it: in lower case, without a path and without the port of its scheme. */
+function isOrigin(text: string): boolean {
+  if (text.includes('*')) return false
+  const origin = URL.parse(text)?.origin
+  // Web views have schemes of their own, whose origin a URL does not tell.
+  return origin === 'null' ? /^[a-z][a-z0-9+.-]*:\/\/[^/?#A-Z]+$/.test(text) : origin === text
+}
+
+const origins = listOrNone({ about: 'origins of the app', fallback: 'none' })
+
+/** Another spelling of an origin would allow no request of the app. */
+const corsOrigins = fitting(
+  {
+    ...origins,
+    parse: (raw: string) => {
+      const given = origins.parse(raw)
+      if (!given.every(isOrigin))
+        throw new Error('must be origins such as https://app.example.org, without a slash at the end')
+      return given
+    },
+  },
+  {
+    live: (given) => (given.some((origin) => !origin.startsWith('https://')) ? 'must begin with https://' : undefined),
+  },
+)
+
 export const fields = {
   ...commonFields,
   ...databaseFields,
@@ -247,10 +273,7 @@ export const fields = {
     about: 'maximum concurrent public requests, and separately sign-ins of contract wallets',
     fallback: '200',
   }),
-  CORS_ORIGINS: fitting(listOrNone({ about: 'origins of the app', fallback: 'none' }), {
-    live: (origins) =>
-      origins.some((origin) => !origin.startsWith('https://')) ? 'must begin with https://' : undefined,
-  }),
+  CORS_ORIGINS: corsOrigins,
   TRUSTED_PROXIES: networksOrNone({
     about: 'proxies whose X-Forwarded-For is trusted, e.g. 10.0.0.0/8',
     fallback: 'none',

@@ -5,6 +5,7 @@ import { Faulted, Unavailable } from '#platform/bus/ask'
 import { DeadlinePassed } from '#platform/deadline'
 import { refusals } from '#shared/declared-refusals'
 import { textIn } from '#shared/language/catalogue'
+import { fields } from '../config'
 import { nowMs } from '../test-support/wallets'
 import { addressOf, proxiesOf, requestIdFrom } from './caller'
 import { etagOf, noneMatch } from './etag'
@@ -167,6 +168,31 @@ describe('an entity tag', () => {
     ['"x"', false],
     [null, false],
   ])('matches If-None-Match %p: %p', (header, matches) => expect(noneMatch(header, tag)).toBe(matches))
+})
+
+describe('CORS_ORIGINS', () => {
+  const { parse } = fields.CORS_ORIGINS
+  test.each([
+    'https://app.example',
+    'http://localhost:5173',
+    'http://127.0.0.1:5173,http://[::1]:5173',
+    'capacitor://localhost',
+    'https://app.example, https://www.app.example,',
+  ])('may be %s', (raw) => {
+    expect(parse(raw, undefined)).toEqual(raw.split(',').flatMap((one) => one.trim() || []))
+  })
+  test.each([
+    'https://app.example/',
+    'https://app.example/app',
+    'https://App.example',
+    'https://app.example:443',
+    'app.example',
+    '*',
+    'https://*.app.example',
+    'capacitor://localhost/',
+  ])('may not be %s, which no browser sends', (raw) => {
+    expect(() => parse(raw, undefined)).toThrow('must be origins such as')
+  })
 })
 
 describe('CORS', () => {
