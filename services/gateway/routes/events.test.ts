@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { within } from '#platform/deadline'
+import { dayEndMs } from '#shared/money/day'
 import { waitUntil } from '#test/support/wait'
 import { idleMs } from '../events/watch'
 import { listen } from '../listen'
@@ -57,6 +58,21 @@ test('a page is told of a new order at once, also one that another instance took
   await other.call('POST', '/settlements', { headers, body: { quoteId: crypto.randomUUID() } })
   expect(other.asked.map(([subject]) => subject)).toContain('payments.settlement.create')
   expect(idOf(await within(next(), idleMs / 2, 'the news'))).not.toBe(idOf(first)!)
+  await leave()
+})
+
+test('a page is told when a debt becomes due, and when a day of limits begins, which no event announces', async () => {
+  let timeMs = nowMs
+  const { replies, connect } = await opened({ clock: () => timeMs })
+  const cycle = { number: 1, openedAt: '1', dueAt: '100', defaultsAt: '200' }
+  replies['chain.account'] = account({ cycle, blockTime: '100' })
+  const { next, leave } = await connect()
+  const ids = new Set([idOf(await next())])
+  replies['chain.account'] = account({ cycle, blockTime: '101' })
+  ids.add(idOf(await within(next(), 2 * quietMs, 'the due date')))
+  timeMs = dayEndMs('USD/IDR', nowMs)
+  ids.add(idOf(await within(next(), 2 * quietMs, 'the new day')))
+  expect(ids.size).toBe(3)
   await leave()
 })
 

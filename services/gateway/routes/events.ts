@@ -4,6 +4,8 @@ import { GetEvents } from '#shared/api/activity'
 import { ChainAccount, ChainActivity } from '#shared/messages/chain'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { PayoutsActivity } from '#shared/messages/payouts'
+import { dayStartMs } from '#shared/money/day'
+import { pairs } from '#shared/money/pair'
 import type { Context } from '../context'
 import { openStreams } from '../events/streams'
 import { type Look, watch } from '../events/watch'
@@ -14,6 +16,7 @@ import { serve } from '../http/serve'
 import { sseHeaders, sseResponse } from '../http/sse'
 import type { Access } from '../sign-in/access'
 import { parseSession } from '../sign-in/session'
+import { dueText } from './due'
 
 /** Longest life of a stream, in ms. The session is checked again when the client reconnects. */
 const lifeMs = 10 * 60_000
@@ -49,7 +52,7 @@ export const eventsRoute = (context: Context, access: Access) => {
 
 /** Reads what the account and its activity show. Throws unless all owners respond. */
 async function lookAt(
-  { ask, autoRepayments, users }: Pick<Context, 'ask' | 'autoRepayments' | 'users'>,
+  { ask, autoRepayments, clock, users }: Pick<Context, 'ask' | 'autoRepayments' | 'clock' | 'users'>,
   wallet: `0x${string}`,
 ): Promise<Look> {
   const asked = { wallet, limit: itemsLooked }
@@ -63,7 +66,10 @@ async function lookAt(
   ])
   const { blockNumber, blockTime, ...state } = okOf(account)
   const activity = [own, ...lists.map(okOf)]
-  const shown = JSON.stringify([state, user, activity])
+  // Time alone changes the sentence about a debt that becomes due, and makes the limits of the day whole again.
+  const due = state.cycle && dueText(state.cycle, BigInt(blockTime)).code
+  const days = pairs.map((pair) => dayStartMs(pair, clock()))
+  const shown = JSON.stringify([state, due, days, user, activity])
   return {
     tag: createHash('sha256').update(shown).digest('base64url').slice(0, 16),
     isInFlight: activity.some(({ inFlight }) => inFlight.length > 0),
