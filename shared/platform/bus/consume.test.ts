@@ -1,10 +1,10 @@
 import { afterAll, expect, spyOn, test } from 'bun:test'
 import { pgSchema } from 'drizzle-orm/pg-core'
-import { consume } from '#platform/bus/consume'
+import { consume, watch } from '#platform/bus/consume'
 import { openBus } from '#platform/bus/open'
 import { reactTo } from '#platform/bus/reaction'
 import { messagingTables } from '#platform/db/messaging'
-import { openLog } from '#platform/log'
+import { openLog, openLogThrottled } from '#platform/log'
 import { registry } from '#platform/metrics/measures'
 import { DripOrdered } from '#shared/messages/relay'
 import { startScratchDatabase } from '#test/support/scratch-postgres'
@@ -137,4 +137,36 @@ test('a durable consumer that is gone raises an alarm, and messages are read aga
   await waitUntil('the message', () => handled.size > 0)
   await waitUntil('the metric', async () => (await measured()) === '0', 40_000)
   await Promise.all([admin.close(), gateway.close()])
+})
+
+test('a consumer that gets none of the waiting messages ends the process, but not after a quiet time or an outage alone', async () => {
+  const silenceMaxMs = 100
+  let fatal = 0
+  let waiting: number | 'away' = 0
+  const info = async () => {
+    if (waiting === 'away') throw new Error('TIMEOUT')
+    return { num_pending: waiting }
+  }
+  const options = {
+    bus: { js: { consumers: { get: async () => ({ info }) } } } as never,
+    stream: 'COMMANDS',
+    consumer: name,
+    log: parts.log,
+    logSeldom: openLogThrottled(parts.log, Date.now),
+    silenceMaxMs,
+    onFatal: () => void fatal++,
+  } as const
+  const state = { silentSince: performance.now() }
+  const look = async (seen: typeof waiting) => {
+    waiting = seen
+    await watch(options, state, new AbortController().signal)
+    return fatal
+  }
+  for (const before of [0, 'away'] as const) {
+    await Bun.sleep(silenceMaxMs)
+    expect(await look(before)).toBe(0)
+    expect(await look(7)).toBe(0)
+  }
+  await Bun.sleep(silenceMaxMs)
+  expect(await look(7)).toBe(1)
 })

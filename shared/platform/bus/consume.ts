@@ -66,7 +66,7 @@ export type DurableReading = Pick<Consumption, 'bus' | 'consumer' | 'log' | 'onF
 /** Reads a durable consumer until disposed, which waits for work in progress. */
 export function readDurable(options: DurableReading): AsyncDisposable {
   const { consumer, stream, log } = options
-  const state: State = { lastDeliveryAt: performance.now(), messages: undefined }
+  const state: State = { silentSince: performance.now(), messages: undefined }
   const loops = [
     startLoop({
       name: `consume ${stream} as ${consumer}`,
@@ -90,7 +90,11 @@ export function readDurable(options: DurableReading): AsyncDisposable {
   }
 }
 
-type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
+type State = {
+  /** Time of the last delivery, or of a later look that found nothing waiting or could not tell. */
+  silentSince: number
+  messages: ConsumerMessages | undefined
+}
 
 /** Reads messages. The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one. */
 async function read(options: DurableReading, state: State, signal: AbortSignal) {
@@ -104,7 +108,7 @@ async function read(options: DurableReading, state: State, signal: AbortSignal) 
 async function drain({ atATime, deliver }: DurableReading, state: State, messages: ConsumerMessages) {
   const working = new Set<Promise<void>>()
   for await (const message of messages) {
-    state.lastDeliveryAt = performance.now()
+    state.silentSince = performance.now()
     const work = deliver(message).finally(() => working.delete(work))
     working.add(work)
     if (working.size >= atATime) await Promise.race(working)
@@ -162,7 +166,12 @@ const missing = gauge({
   labels: { stream: { atMost: 10 }, consumer: { atMost: 10 } },
 })
 
-async function watch(options: DurableReading, state: State, signal: AbortSignal) {
+/** Ends the process if messages have waited for `silenceMaxMs` and none was delivered. */
+export async function watch(
+  options: Omit<DurableReading, 'deliver' | 'atATime'>,
+  state: Pick<State, 'silentSince'>,
+  signal: AbortSignal,
+) {
   const { consumer, stream } = options
   const waiting = await options.bus.js.consumers
     .get(stream, consumer)
@@ -173,8 +182,9 @@ async function watch(options: DurableReading, state: State, signal: AbortSignal)
   if (waiting !== 'unknown') missing({ stream, consumer }, waiting === 'gone' ? 1 : 0)
   if (waiting === 'gone')
     options.logSeldom.alarm(`${stream} ${consumer}`, { stream, consumer }, 'durable consumer is gone')
-  if (typeof waiting === 'string' || waiting === 0 || signal.aborted) return
-  if (performance.now() - state.lastDeliveryAt < options.silenceMaxMs) return
+  // What waits after a quiet time or an outage has not waited since the last delivery.
+  if (typeof waiting === 'string' || waiting === 0) state.silentSince = performance.now()
+  if (signal.aborted || performance.now() - state.silentSince < options.silenceMaxMs) return
   options.log.fatal({ consumer, waiting }, 'consumer stopped delivering')
   options.onFatal()
 }
