@@ -41,7 +41,7 @@ const chain = {
   drawn: account.drawn,
 }
 /** Status of a settlement that payments reports, `none`, or `unknown` while payments does not answer. */
-let settlement: 'none' | 'unknown' | 'awaiting_payment' | 'paid' | 'review'
+let settlement: 'none' | 'unknown' | 'awaiting_payment' | 'paid' | 'paid late' | 'review'
 /** Wallets on the first page for which the chain cannot be read. */
 let failing: readonly `0x${string}`[]
 let wallet: `0x${string}`
@@ -84,8 +84,10 @@ beforeAll(async () => {
       handler(PaymentsActivity, async () => {
         if (settlement === 'unknown') return refuse('provider_unavailable')
         if (settlement === 'none') return { ok: { items: [], inFlight: [] } }
-        const open = { kind: 'settlement', status: settlement, inFlight: true } as const
-        return { ok: { items: [], inFlight: [{ ...entryAt(1, 'pay_1'), ...open }] } }
+        const late = { status: 'expired', reason: 'awaiting_rate' } as const
+        const shown = settlement === 'paid late' ? late : { status: settlement }
+        const open = { ...entryAt(1, 'pay_1'), kind: 'settlement', ...shown, inFlight: true } as const
+        return { ok: { items: [], inFlight: [open] } }
       }),
     ]),
     await answerAs(backbone, 'indexer-reader', [
@@ -211,6 +213,28 @@ describe('the reminders of a debt', () => {
     await rounds(instance(), [dueAt - day, dueAt])
     expect(await kinds()).toEqual([])
   })
+
+  test.each(['paid', 'paid late'] as const)(
+    'wait for a settlement that is %s and not on the chain yet',
+    async (state) => {
+      const round = instance()
+      settlement = state
+      await rounds(round, [dueAt - day, dueAt])
+      expect(await kinds()).toEqual([])
+      settlement = 'none'
+      await rounds(round, [dueAt + 60])
+      expect(await kinds()).toEqual(['1 due'])
+    },
+  )
+
+  test.each(['unknown', 'awaiting_payment', 'review'] as const)(
+    'are sent while the state of a settlement is %s',
+    async (state) => {
+      settlement = state
+      await rounds(instance(), [dueAt])
+      expect(await kinds()).toEqual(['1 due'])
+    },
+  )
 
   test('wait at night for 08:00 in the country of the user', async () => {
     const round = instance()
@@ -345,16 +369,19 @@ describe('the automatic repayment of a debt', () => {
   })
 
   // guard: a debt that its borrower is paying is not repaid automatically as well
-  test('waits for a settlement that is paid and not on the chain yet, also after the due date', async () => {
-    const round = instance()
-    chain.autoRepay = allowed
-    settlement = 'paid'
-    await rounds(round, [dueAt - day, dueAt - 7_200, dueAt - 900, dueAt + 60])
-    expect(await tries()).toEqual([])
-    settlement = 'none'
-    await rounds(round, [dueAt + 120])
-    expect(await tries()).toEqual(['1 2'])
-  })
+  test.each(['paid', 'paid late'] as const)(
+    'waits for a settlement that is %s, also after the due date',
+    async (state) => {
+      const round = instance()
+      chain.autoRepay = allowed
+      settlement = state
+      await rounds(round, [dueAt - day, dueAt - 7_200, dueAt - 900, dueAt + 60])
+      expect(await tries()).toEqual([])
+      settlement = 'none'
+      await rounds(round, [dueAt + 120])
+      expect(await tries()).toEqual(['1 2'])
+    },
+  )
 
   test('waits for a borrower who is at a checkout, but for the last try in time', async () => {
     const round = instance()

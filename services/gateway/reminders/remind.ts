@@ -141,6 +141,8 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
   }
   const zones = zonesOf(user?.country ?? null)
   const { send: kind, lookAt } = decideReminder(debt, Number(blockTime), sent, zones)
+  // A borrower who has paid is not told to pay, while the payment is on its way to the chain.
+  if (kind && (await findSettlement(context, wallet)) === 'paid') return
   if (kind) {
     const { dueAt, defaultsAt } = open
     // A reminder promises no repayment that would fail, and none after the last try.
@@ -193,17 +195,26 @@ async function repayOnce(context: Reminding, { wallet, cycle }: OfCycle, due: St
 }
 
 /**
- * Returns true if a settlement of the wallet is paid and not on the chain yet, or its checkout is open. An open checkout
- * does not stop the last try in time, because it may never be paid. What both repay becomes collateral, so that a
- * repayment does not depend on an answer of payments.
+ * Returns true if the borrower is paying. An open checkout does not stop the last try in time, because it may never be
+ * paid. What both repay becomes collateral, so that a repayment does not depend on an answer of payments.
  */
-async function isBeingPaid({ ask, log }: Reminding, wallet: `0x${string}`, { step }: Step): Promise<boolean> {
+async function isBeingPaid(context: Reminding, wallet: `0x${string}`, { step }: Step): Promise<boolean> {
+  const settlement = await findSettlement(context, wallet)
+  return settlement === 'paid' || (settlement === 'open' && step !== lastInTime)
+}
+
+/**
+ * Finds a settlement of the wallet that is paid and not on the chain yet, or else one whose checkout is open. Returns
+ * undefined also if payments does not answer.
+ */
+async function findSettlement({ ask, log }: Reminding, wallet: `0x${string}`): Promise<'paid' | 'open' | undefined> {
   const answer = await ask(PaymentsActivity, { wallet, limit: 1 }).catch((err) => {
-    log.warn({ err, wallet }, 'settlements not read before an automatic repayment')
+    log.warn({ err, wallet }, 'settlements of a borrower not read')
     return undefined
   })
-  if (!answer || 'refused' in answer) return false
+  if (!answer || 'refused' in answer) return undefined
   const settlements = answer.ok.inFlight.filter(({ kind }) => kind === 'settlement')
-  const awaited = step === lastInTime ? ['paid'] : ['paid', 'awaiting_payment']
-  return settlements.some(({ status }) => awaited.includes(status))
+  // Money that came after the checkout had closed waits for a rate under the status of the checkout.
+  if (settlements.some(({ status, reason }) => status === 'paid' || reason === 'awaiting_rate')) return 'paid'
+  return settlements.some(({ status }) => status === 'awaiting_payment') ? 'open' : undefined
 }
