@@ -70,8 +70,57 @@ test('the client connects again after an error page and a lost connection', asyn
   expect(sent).toHaveLength(3)
 })
 
+test('a user who declines to sign is not asked again, and followed once another request has a session', async () => {
+  const stop = new AbortController()
+  let asked = 0
+  let declines = true
+  const opened: (string | null)[] = []
+  const client = openClient({
+    baseUrl: 'https://service.example',
+    account: {
+      ...account,
+      signMessage: async () => {
+        asked += 1
+        if (declines) throw new Error('User rejected the request.')
+        return '0x5160'
+      },
+    },
+    fetch: async (url, { headers }) => {
+      if (!url.endsWith('/me/events')) return Response.json({})
+      opened.push(new Headers(headers).get('authorization'))
+      stop.abort()
+      return streamOf()
+    },
+  })
+  const watching = client.watch(() => {}, { signal: stop.signal })
+  await Bun.sleep(1_500)
+  expect([asked, opened]).toEqual([1, []])
+  declines = false
+  await client.me()
+  await watching
+  expect(asked).toBe(2)
+  expect(opened).toEqual([expect.stringContaining('.0x5160')])
+})
+
 test('where responses cannot be read while they arrive, the client asks its caller to read at intervals', async () => {
   Object.assign(globalThis, { Response: class {} })
   const { calls, sent } = await watched(3, [], 1)
   expect([calls, sent]).toEqual([3, []])
+})
+
+test('where the client reads at intervals, a user who declines to sign is asked twice at most', async () => {
+  Object.assign(globalThis, { Response: class {} })
+  const stop = new AbortController()
+  let asked = 0
+  const signMessage = async () => {
+    asked += 1
+    throw new Error('User rejected the request.')
+  }
+  const client = openClient({ baseUrl: 'https://service.example', account: { ...account, signMessage } })
+  const show = () => void client.activity().catch(() => {})
+  const watching = client.watch(show, { signal: stop.signal, everyMs: 1 })
+  await Bun.sleep(50)
+  stop.abort()
+  await watching
+  expect(asked).toBeLessThanOrEqual(2)
 })

@@ -24,7 +24,8 @@ const hasStreams = (): boolean => typeof Response !== 'undefined' && 'body' in R
 
 /**
  * Calls `onChange` at once, and after each change of the account or its activity, until the signal fires. A lost connection
- * is opened again, after which the service repeats what was missed. Never throws.
+ * is opened again, after which the service repeats what was missed. If the user declines to sign, the watch waits until
+ * another request has a session. Never throws.
  */
 export async function watchChanges(
   place: ClientTarget,
@@ -34,10 +35,13 @@ export async function watchChanges(
 ): Promise<void> {
   let lastId = ''
   let failures = 0
+  /** True once the user declined to sign, until another request has a session. */
+  let isDeclined = false
   onChange()
   while (!hasStreams() && !signal.aborted) {
     await pause(everyMs, signal)
-    if (!signal.aborted) onChange()
+    // Without a session, whatever the caller reads would ask for a signature.
+    if (!signal.aborted && (await sessionOf()) && !signal.aborted) onChange()
   }
   while (!signal.aborted) {
     const beganAt = performance.now()
@@ -49,6 +53,13 @@ export async function watchChanges(
     await pause(restMs * (0.5 + Math.random() / 2), signal)
   }
 
+  /** Asks for a signature, but not again after the user declined, because a watch does not end by itself. */
+  async function sessionOf(): Promise<string | undefined> {
+    const known = isDeclined ? await session.known() : await session.header().catch(() => undefined)
+    isDeclined = known === undefined
+    return known
+  }
+
   /** Reads one stream to its end, if it can be opened. Throws if the connection is lost. */
   async function follow(): Promise<void> {
     const attempt = new AbortController()
@@ -56,7 +67,8 @@ export async function watchChanges(
     signal.addEventListener('abort', stop, { once: true })
     let timer = setTimeout(stop, silenceMaxMs)
     try {
-      const authorization = await session.header()
+      const authorization = await sessionOf()
+      if (!authorization) return
       const response = await (place.fetch ?? fetch)(`${place.baseUrl.replace(/\/$/, '')}${GetEvents.path}`, {
         method: GetEvents.method,
         headers: { authorization, ...(lastId && { 'last-event-id': lastId }) },

@@ -85,10 +85,10 @@ var passing = /* @__PURE__ */ new Set([
 
 var silenceMaxMs = 40000, pauseFirstMs = 500, steadyMs = 30000, pauseMaxMs = 15000, hasStreams = () => typeof Response < "u" && ("body" in Response.prototype);
 async function watchChanges(place, session, onChange, { signal, everyMs = 5000 }) {
-  let lastId = "", failures = 0;
+  let lastId = "", failures = 0, isDeclined = !1;
   onChange();
   while (!hasStreams() && !signal.aborted)
-    if (await pause(everyMs, signal), !signal.aborted)
+    if (await pause(everyMs, signal), !signal.aborted && await sessionOf() && !signal.aborted)
       onChange();
   while (!signal.aborted) {
     let beganAt = performance.now();
@@ -96,12 +96,21 @@ async function watchChanges(place, session, onChange, { signal, everyMs = 5000 }
     let restMs = backoffMs({ firstMs: pauseFirstMs, maxMs: pauseMaxMs }, failures);
     await pause(restMs * (0.5 + Math.random() / 2), signal);
   }
+  async function sessionOf() {
+    let known = isDeclined ? await session.known() : await session.header().catch(() => {
+      return;
+    });
+    return isDeclined = known === void 0, known;
+  }
   async function follow() {
     let attempt = new AbortController, stop = () => attempt.abort();
     signal.addEventListener("abort", stop, { once: !0 });
     let timer = setTimeout(stop, silenceMaxMs);
     try {
-      let authorization = await session.header(), response = await (place.fetch ?? fetch)(`${place.baseUrl.replace(/\/$/, "")}${GetEvents.path}`, {
+      let authorization = await sessionOf();
+      if (!authorization)
+        return;
+      let response = await (place.fetch ?? fetch)(`${place.baseUrl.replace(/\/$/, "")}${GetEvents.path}`, {
         method: GetEvents.method,
         headers: { authorization, ...lastId && { "last-event-id": lastId } },
         signal: attempt.signal
