@@ -10,7 +10,7 @@ beforeAll(async () => {
   server = await startScratchPostgres('empty')
   const options = { adminUrl: server.adminUrl, passwords: server.passwords }
   await migrateAll(options)
-  await migrateAll(options) // Each run creates the guards again.
+  await migrateAll(options) // A later run leaves the guards as they are.
   const open = (url: string) => postgres(url, { max: 1, onnotice: () => {} })
   payments = open(server.urlAs('payments', server.passwords.payments))
   owner = open(server.adminUrl)

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+import { untilUnlocked } from '#infra/migrations/locks'
 
 /**
  * Creates the triggers of journals, because drizzle's table definitions have none. Journals are checked once per
@@ -13,19 +14,60 @@ export async function guardJournals(sql: Sql): Promise<void> {
     where table_schema in ${sql([...databaseRoles])}
       and (column_name = 'changed_at' and column_default is not null
         or column_name = 'booked_at' and table_name = 'journal')`
-  for (const { schema, table, isJournal } of found)
-    await sql.unsafe(isJournal ? guardsOf(schema) : stampOf(schema, table))
+  for (const { schema, table, isJournal } of found) {
+    await sql.unsafe(isJournal ? guardsOf(schema) : stampOf(schema))
+    const of = isJournal ? journalTriggers(schema) : stampTriggers(schema, table)
+    for (const trigger of of) await ensureTrigger(sql, `${schema}.${table}`, trigger)
+  }
 }
 
-const stampOf = (schema: DatabaseRole, table: string): string => `
+type Trigger = { readonly name: string; readonly fires: string }
+
+/**
+ * Creates a trigger unless it is there with the same definition, which its comment repeats. Creating one waits for all readers of
+ * the table, while everyone who comes later waits for it, and every start of a deployment migrates.
+ */
+async function ensureTrigger(sql: Sql, table: string, { name, fires }: Trigger): Promise<void> {
+  const [known] = await sql<{ isSame: boolean }[]>`
+    select tgenabled = 'O' and obj_description(oid, 'pg_trigger') is not distinct from ${fires} as "isSame"
+    from pg_trigger where tgrelid = ${table}::regclass and tgname = ${name}`
+  if (known?.isSame) return
+  const creating = `
+    drop trigger if exists ${name} on ${table};
+    create trigger ${name} ${fires};
+    comment on trigger ${name} on ${table} is '${fires}'`
+  await untilUnlocked(() => sql.unsafe(creating))
+}
+
+const stampTriggers = (schema: DatabaseRole, table: string): Trigger[] => [
+  {
+    name: 'stamp_change',
+    fires: `before insert or update on ${schema}.${table} for each row execute function ${schema}.stamp_change()`,
+  },
+]
+
+const journalTriggers = (schema: DatabaseRole): Trigger[] => [
+  // guard: a line of a journal is never changed, not even by its owner
+  {
+    name: 'journal_stays',
+    fires: `before update or delete on ${schema}.journal for each row execute function ${schema}.journal_stays()`,
+  },
+  {
+    name: 'journal_is_kept',
+    fires: `before truncate on ${schema}.journal for each statement execute function ${schema}.journal_stays()`,
+  },
+  {
+    name: 'journal_balances',
+    fires: `after insert on ${schema}.journal referencing new table as added for each statement execute function ${schema}.journal_balances()`,
+  },
+]
+
+const stampOf = (schema: DatabaseRole): string => `
   create or replace function ${schema}.stamp_change() returns trigger language plpgsql as $$
   begin
     new.changed_at := clock_timestamp();
     return new;
-  end $$;
-
-  create or replace trigger stamp_change before insert or update on ${schema}.${table}
-    for each row execute function ${schema}.stamp_change();`
+  end $$`
 
 const guardsOf = (schema: DatabaseRole): string => `
   -- A generic plan: planning each posting takes longer than running the query. By index even if the
@@ -82,16 +124,6 @@ const guardsOf = (schema: DatabaseRole): string => `
     raise exception 'journal lines cannot be changed or removed: reverse the posting instead'
       using errcode = 'insufficient_privilege';
   end $$;
-
-  -- guard: a line of a journal is never changed, not even by its owner
-  create or replace trigger journal_stays before update or delete on ${schema}.journal
-    for each row execute function ${schema}.journal_stays();
-  create or replace trigger journal_is_kept before truncate on ${schema}.journal
-    for each statement execute function ${schema}.journal_stays();
-  drop trigger if exists journal_balances on ${schema}.journal;
-  create trigger journal_balances after insert on ${schema}.journal
-    referencing new table as added
-    for each statement execute function ${schema}.journal_balances();
 
   -- guard: a line of a journal is never changed by its service
   revoke update, delete, truncate on ${schema}.journal from ${schema};`

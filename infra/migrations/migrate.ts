@@ -12,6 +12,7 @@ import {
   serviceOf,
 } from '#infra/migrations/databases'
 import { guardJournals } from '#infra/migrations/journals'
+import { lockTimeoutMs, untilUnlocked } from '#infra/migrations/locks'
 import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
 import { runCommand } from '#platform/command'
 import { readConfig, secretsOf } from '#platform/config'
@@ -43,10 +44,11 @@ export async function migrateAll(options: Migrating): Promise<void> {
   })
   try {
     await sql`select pg_advisory_lock(${migrationLock})`
+    await sql.unsafe(`set lock_timeout = ${lockTimeoutMs}`)
     await ensureRoles(sql, options.passwords)
     for (const role of databaseRoles) await sql`create schema if not exists ${sql(role)}`
     await applyMigrations(sql)
-    await grantRights(sql)
+    await untilUnlocked(() => grantRights(sql))
     await guardJournals(sql)
   } finally {
     await sql.end({ timeout: 5 }) // This ends the session, which releases the lock.
@@ -57,11 +59,8 @@ async function applyMigrations(sql: Sql): Promise<void> {
   const db = drizzle(sql)
   for (const role of databaseRoles.filter(hasMigrations)) await assertNoneSkipped(sql, role)
   for (const role of databaseRoles.filter(hasMigrations)) {
-    await migrate(db, {
-      migrationsFolder: migrationsDir(role),
-      migrationsSchema: 'migrations',
-      migrationsTable: role,
-    })
+    const place = { migrationsFolder: migrationsDir(role), migrationsSchema: 'migrations', migrationsTable: role }
+    await untilUnlocked(() => migrate(db, place))
   }
 }
 
