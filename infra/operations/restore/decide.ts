@@ -4,6 +4,7 @@ import { Misconfigured } from '#platform/config'
 import { type BusPlace, readBus } from './bus'
 import { type Erased, findPaid } from './erased'
 import { type Explained, explain, type Names, namesWith } from './explain'
+import { type FoundHolds, findHolds } from './holds'
 import type { KnownRows } from './known'
 import { blockAt, type LaneTransaction, readLane } from './lane'
 import { findPayments } from './lost-payments'
@@ -32,6 +33,7 @@ export type RestoreDecision = {
   payments: FoundPayments
   payouts: LostRows<LostPayout>
   returned: FoundReturns
+  held: FoundHolds
   sent: readonly { transaction: LaneTransaction; why: readonly Explained[]; open: boolean }[]
   unexplained: readonly LaneTransaction[]
   undecided: readonly string[]
@@ -65,6 +67,7 @@ export async function decide(
   const payments = await findPayments(world)
   const payouts = relayerRuns ? { rows: [], lines: [], undecided: [] } : await findPayouts(world)
   const returned = relayerRuns ? { returns: [], dropped: [], lines: [], undecided: [] } : await findReturns(world)
+  const held = findHolds(asked.hold, { known, payouts, returned })
   const names = namesWith(known, bus, payments, payouts, lanes)
   const sent = lanes.map((transaction) => {
     const why = explain(transaction, names, treasury)
@@ -81,6 +84,7 @@ export async function decide(
     payments,
     payouts,
     returned,
+    held,
     sent,
     unexplained,
     names,
@@ -92,6 +96,7 @@ export async function decide(
       ...payments.undecided,
       ...payouts.undecided,
       ...returned.undecided,
+      ...held.undecided,
       ...unexplained.map(
         ({ hash }) => `transaction ${hash}: unexplained; find out why it was sent, then add --accept ${hash}`,
       ),
@@ -115,7 +120,16 @@ async function readLanes(node: LogNode, place: Place, known: KnownRows, since: D
   return all
 }
 
-export function tell({ known, busLostUntil, payments, payouts, returned, sent, ...rest }: RestoreDecision): string[] {
+export function tell({
+  known,
+  busLostUntil,
+  payments,
+  payouts,
+  returned,
+  held,
+  sent,
+  ...rest
+}: RestoreDecision): string[] {
   const lanes = rest.relayerRuns ? [] : known.lanes
   return [
     ...(busLostUntil
@@ -126,7 +140,7 @@ export function tell({ known, busLostUntil, payments, payouts, returned, sent, .
       : []),
     ...(rest.erased.size > 0 ? [`to erase again: ${rest.erased.size} wallets`] : []),
     `to restore: ${payments.rows.length} payments, ${payouts.rows.length} cash-outs`,
-    ...[...payments.lines, ...payouts.lines, ...returned.lines].map((line) => `  ${line}`),
+    ...[...payments.lines, ...payouts.lines, ...returned.lines, ...held.lines].map((line) => `  ${line}`),
     ...lanes.flatMap(({ address, nextNonce }) => {
       const own = sent.filter(({ transaction }) => transaction.lane === address)
       return [

@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
-import { inFlightStates } from '../../../services/payouts/cashout'
+import { type CashoutState, inFlightStates } from '../../../services/payouts/cashout'
 
 export type RefPayment = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
 export type LaneInRows = {
@@ -47,6 +47,8 @@ export type KnownRows = {
   payouts: Set<string>
   /** Accepted cash-outs whose AUSD is not being returned. */
   unreturned: Set<string>
+  /** State of every cash-out, by id. */
+  cashoutStates: Map<string, CashoutState>
   /** Wallets of cash-outs that are in progress, or watched for a reversal, by id. */
   openCashouts: Map<string, string>
   /** Cash-outs that are stored but not accepted, by `authorizer:nonce` of the take. */
@@ -91,9 +93,10 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
         provider_payment_id, paid_minor from payments.payments
       where state = any(${[...uncreditedStates]}) and ref_sequence = 0 and credited_at is null
         and created_at > now() - interval '30 days'`
-    const payouts = await tx<
+    const cashouts = await tx<
       {
         id: string
+        state: CashoutState
         wallet: string
         ausd: string
         authorizer: string
@@ -102,10 +105,11 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
         isReturned: boolean
         isOpen: boolean
       }[]
-    >`select id, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce,
+    >`select id, state, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce,
         state = 'opening' as "isOpening", state in ('returning', 'returned') as "isReturned",
         state = any(${['opening', ...inFlightStates]}) or next_check_at is not null as "isOpen"
-      from payouts.payouts where state <> 'expired'`
+      from payouts.payouts`
+    const payouts = cashouts.filter(({ state }) => state !== 'expired')
     const accepted = payouts.filter(({ isOpening }) => !isOpening)
     const openings = payouts.filter(({ isOpening }) => isOpening)
     const givebacks = await tx<Omit<KnownGiveback, 'ausdMicro'>[]>`
@@ -133,6 +137,7 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
       ),
       payouts: new Set(accepted.map(({ id }) => id)),
       unreturned: new Set(accepted.flatMap(({ id, isReturned }) => (isReturned ? [] : [id]))),
+      cashoutStates: new Map(cashouts.map(({ id, state }) => [id, state])),
       openCashouts: new Map(payouts.flatMap(({ id, wallet, isOpen }) => (isOpen ? [[id, wallet.toLowerCase()]] : []))),
       openings: new Map(openings.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
       takes: new Map(accepted.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),

@@ -85,6 +85,7 @@ const worldOf = (
     refs: new Map(),
     payouts: new Set(),
     unreturned: new Set(),
+    cashoutStates: new Map(),
     openCashouts: new Map(),
     openings: new Map(given.openings),
     takes: new Map(),

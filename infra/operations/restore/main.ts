@@ -3,7 +3,7 @@ import { runningStack } from '#infra/local/stack-file'
 import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/connection'
 import { operatorPlace, operatorRpcUrls } from '#infra/operations/place'
 import { runCommand, type Say } from '#platform/command'
-import { Misconfigured, readConfig } from '#platform/config'
+import { Misconfigured, readConfig, variableIn } from '#platform/config'
 import { natsServers, text } from '#platform/config-fields'
 import type { BusPlace } from './bus'
 import { changeOf, decide, mustStop, tell } from './decide'
@@ -48,7 +48,7 @@ async function restore({ asked, apply }: ReturnType<typeof askedBy>, say: Say): 
   }
   if (undecided.includes(mustStop)) throw new Error(`${mustStop}; nothing was changed`)
   if (unexplained.length > 0) throw new Error('a lane sent unexplained transactions; nothing was changed')
-  const identityProvider = process.env.IDENTITY_PROVIDER ?? known.identityProvider ?? 'sumsub'
+  const identityProvider = variableIn(process.env, 'IDENTITY_PROVIDER') ?? known.identityProvider ?? 'sumsub'
   await withDatabase(database, (sql) => putBack(sql, changeOf(decision, asked, identityProvider)))
   say(code === 0 ? 'restored' : 'restored; some items still need a decision')
   return code
@@ -73,6 +73,7 @@ export function askedBy(args: readonly string[]) {
     const { apply, accept, checkout: checkouts, 'give-back': giveBack, hold } = values
     const since = new Date(values.since ?? '')
     if (Number.isNaN(since.getTime())) throw new Error('--since must be the time of the backup')
+    if (since.getTime() > Date.now()) throw new Error('--since is in the future')
     const erased = readErased(values.erased)
     return { asked: { since, accept, checkouts, giveBack, hold, erased }, apply }
   } catch (error) {

@@ -46,6 +46,7 @@ describe('restore reads chain, bus and provider from the same deployment', () =>
 
 test.each([
   [['--since', 'soon'], '--since must be the time of the backup'],
+  [['--since', '2999-11-01'], '--since is in the future'],
   [['--since', '2026-11-01', '--erased', 'nonsense'], 'nonsense is not <wallet>@<time>'],
   [['--sinze', '2026-11-01'], "Unknown option '--sinze'"],
 ])('a restore refuses the arguments %p', (args, fault) => {
