@@ -3,7 +3,7 @@ import { databaseUrlOf, urlInRole } from '#platform/db/url'
 import { pause } from '#platform/deadline'
 import { startLoop } from '#platform/loop'
 import { openServiceBus, runService, runUntilStopped } from '#platform/service'
-import { openBooks } from './books/context'
+import { booksVital, openBooks } from './books/context'
 import { booksMetrics } from './books/metrics'
 import { openReconciliation } from './books/reconciliation'
 import { openSealing } from './books/sealing'
@@ -42,7 +42,7 @@ await runService('operations', fields, async (config, runtime) => {
   }
   const booksUrl = urlInRole(databaseUrl, 'books')
   await using books = await openBooks({ databaseUrl: booksUrl, place, log, onFatal: fatal })
-  vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
+  vitals.push(booksVital(books))
   const { bankDetailsKeptDays: bankDetailsDays } = config
   const { reconcileOnce, figures } = openReconciliation(books, { log, wholeEveryMs })
   await using pruner = openPruner(urlInRole(databaseUrl, 'pruning'), log, { bankDetailsDays })

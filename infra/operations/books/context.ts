@@ -1,8 +1,10 @@
+import { sql as statement } from 'drizzle-orm'
 import postgres, { type Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
 import type { Clock } from '#platform/clock'
 import { openDatabaseClock } from '#platform/db/clock'
 import { type Database, openDatabase } from '#platform/db/open'
+import type { Vital } from '#platform/health'
 import type { Log } from '#platform/log'
 
 export type BooksContext = {
@@ -18,6 +20,15 @@ export type BooksContext = {
 }
 
 type Options = { databaseUrl: string; place: Place; log: Log; onFatal: () => void }
+
+/**
+ * Asks Postgres over the connections for short statements. A comparison and a verification of seals can keep both of `sql` for many
+ * minutes, in which a probe would take the process for dead, and the next one would begin with the same two.
+ */
+export const booksVital = ({ database }: Pick<BooksContext, 'database'>): Vital => ({
+  name: 'postgres',
+  ask: () => database.read((db) => db.execute(statement`select 1`)),
+})
 
 export async function openBooks(options: Options): Promise<BooksContext & AsyncDisposable> {
   const books = connectBooks(options)
