@@ -279,7 +279,7 @@ test('a break that is within its grace period or explained is shown without an a
 })
 
 test('status --copies reports each service with fewer responding instances', () => {
-  const copies = Object.fromEntries(processNames.map((name) => [name, 2]))
+  const copies = { ...Object.fromEntries(processNames.map((name) => [name, 2])), operations: 1 }
   const one = { ...fine, ...bus({ copies: { ...copies, payments: 1 } }) }
   expect(needs({ ...fine, ...bus({ copies }) }, { ...floors, copies: 2 })).toEqual([])
   expect(needs(one, { ...floors, copies: 2 })).toEqual(['1 of 2 instances of payments respond: see InstanceDown'])

@@ -186,7 +186,8 @@ function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): N
   if ('unknown' in bus) return []
   const { copies, down, heartbeats, lags, missing, rates } = bus.known
   return [
-    ...processNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
+    // There is one instance of `operations`, however many the services have.
+    ...processNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, name === 'operations' ? 1 : floors.copies)),
     ...down
       .filter(({ service }) => (copies[service] ?? 0) > 0)
       .map(({ service, state, since }) => {
