@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localVariables } from '#infra/compose/composition'
 import { devKey } from '#infra/local/keys'
-import { readConfig } from '#platform/config'
+import { readConfig, secretsOf } from '#platform/config'
 import {
   databaseUrl,
   durationMs,
@@ -59,6 +59,16 @@ describe('configuration', () => {
     expect(() => readConfig('payments', fields, { ...good, LANE_KEY: '', LANE_KEY_FILE: '/nowhere' })).toThrow(
       /cannot be read/,
     )
+  })
+
+  test.each(['\n', '\r\n', ' '])('takes a value without the %p at its end, from a variable as from a file', (end) => {
+    const file = join(dir, 'ending')
+    writeFileSync(file, `a key${end}`)
+    const key = { KEY: text({ about: 'a', secret: true }) }
+    for (const env of [{ KEY: `a key${end}` }, { KEY_FILE: file }]) {
+      expect(readConfig('x', key, env)).toEqual({ key: 'a key' })
+      expect(secretsOf(key, env)).toEqual(['a key'])
+    }
   })
 
   test.each([

@@ -78,7 +78,8 @@ function rawOf(name: string, env: Environment): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]
   if (direct && file) throw new Error(`is set twice: directly and by ${name}_FILE. Unset one`)
-  if (!file) return direct?.trim() ? direct : undefined
+  // A secret of Kubernetes often ends with the line break of the program that wrote it.
+  if (!file) return direct?.trimEnd() || undefined
   try {
     return readFileSync(file, 'utf8').trimEnd() || undefined
   } catch {
