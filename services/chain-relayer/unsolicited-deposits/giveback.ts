@@ -111,12 +111,12 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
   failpoint('chain-relayer:operation-stored')
   const { wallet, ausdMicro } = arrival
   const fields = { transfer: order.cause, wallet, ausdMicro: String(ausdMicro) }
-  context.log.info({ ...fields, operationId: order.id, by: request.askedBy }, 'giveback ordered')
+  context.log.info({ ...fields, operationId: order.id, by: request.askedBy }, 'giveback ordered by operator')
   context.wake()
 }
 
 const recordRefusal = ({ log }: Context, request: GivebackRequest, refusal: string) =>
-  log.warn({ transfer: nameOf(request), refusal, by: request.askedBy }, 'giveback refused')
+  log.warn({ transfer: nameOf(request), refusal, by: request.askedBy }, 'giveback ordered by operator refused')
 
 /** Verifies right before signing that the AUSD is still unexplained. */
 export async function checkOwed(

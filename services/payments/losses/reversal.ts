@@ -310,7 +310,7 @@ export async function recordGivenBack(
     if (!loss || needless === 0n) return { refused: `nothing of ${paymentId} was repaid needlessly` }
     if (String(needless) !== micro) return { refused: `the needless repayment of ${paymentId} has changed: look again` }
     await bookReversal(tx, await moveGivenBack(tx, paymentId))
-    context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back')
+    context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back by operator')
     return { done: givenBackText(paymentId, needless) }
   })
 }

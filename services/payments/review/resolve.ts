@@ -34,7 +34,7 @@ export const answerResolve = (context: Context) =>
 
 async function resolve(context: Context, asked: ResolveRequest): Promise<DecisionOutcome> {
   const { database, log, poke } = context
-  const { paymentId, resolution, by } = asked
+  const { paymentId, resolution, by, reason } = asked
   const seen = await database.read((db) => findPayment(db, paymentId))
   if (!seen) return { refused: `there is no payment ${paymentId}` }
   // guard: operators decide about the payment that they were shown
@@ -51,12 +51,11 @@ async function resolve(context: Context, asked: ResolveRequest): Promise<Decisio
     if ('refused' in outside) return outside
     const done = await decisions[resolution](tx, context, payment, outside)
     if ('refused' in done) return done
-    const { command: commandId, reason } = asked
-    await insertResolution(tx, { commandId: commandId, paymentId, resolution, decidedBy: by, reason })
+    await insertResolution(tx, { commandId: asked.command, paymentId, resolution, decidedBy: by, reason })
     return done
   })
   failpoint('payments:refund-decided')
-  if ('done' in outcome) log.info({ paymentId, resolution, by }, 'payment review resolved')
+  if ('done' in outcome) log.info({ paymentId, resolution, by, reason }, 'payment review resolved by operator')
   poke()
   return outcome
 }

@@ -26,7 +26,7 @@ export const answerPause = (
     const what = country === undefined ? everywhere : inCountry?.(country)
     if (what === undefined) return ok({ refused: `${everywhere} cannot be paused by country` })
     const outcome = await database.run((db) => setPause(db, table, { what, by, reason, to, revision }))
-    if ('done' in outcome) log.warn({ what, to, by, reason }, 'operator changed pause')
+    if ('done' in outcome) log.warn({ what, to, by, reason }, 'pause begun or ended by operator')
     changed?.()
     return ok(outcome)
   })

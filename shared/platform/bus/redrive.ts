@@ -51,13 +51,13 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
 export const decideDeadLetter =
   (consumer: LetterReader, { database, messaging, log }: Omit<HandlingContext, 'reactions' | 'poke' | 'consumer'>) =>
   async (asked: ReadRequestOf<DeadLetterDecision>): Promise<AnswerOf<DeadLetterDecision>> => {
-    const { decision, messageId, diedAt, reason, command } = asked
+    const { decision, messageId, diedAt, by, reason, command } = asked
     const death = { consumer, messageId, diedAt: new Date(diedAt) }
     const done =
       decision === 'redrive'
         ? await askRedrive(database, messaging.deadLetters, death)
         : await dismiss(database, messaging.deadLetters, { ...death, reason })
-    log.info({ messageId, decision, command, done }, 'dead letter decision handled')
+    log.info({ messageId, decision, command, done, by, reason }, 'dead letter decided by operator')
     if (done) return ok({ done: decision === 'redrive' ? 'will be redriven' : 'is dismissed' })
     return ok({ refused: 'is not open: already redriven, dismissed, or dead-lettered again' })
   }
