@@ -18,6 +18,7 @@ export type Service = {
   cap_add?: string[]
   security_opt?: string[]
   restart?: string
+  stop_grace_period?: string
   network_mode?: string
   networks?: string[]
   ports?: string[]

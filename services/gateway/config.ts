@@ -159,6 +159,8 @@ export const fields = {
   }),
   DRAIN_MS: durationMs({
     minMs: 0,
+    // Its container is killed a minute after it was told to stop.
+    maxMs: 50_000,
     about: 'how long `/ready` returns 503 before a stop; longer than the load balancer needs to notice',
     fallback: '3000',
   }),

@@ -12,6 +12,7 @@ import {
 } from '#infra/compose/composition'
 import { interpolate, referencesIn } from '#infra/compose/interpolation'
 import { textBlocks } from '#infra/compose/smoke-test/runbook-text'
+import { processes } from '#infra/configuration/processes'
 import { repositoryDir } from '#infra/local/folders'
 import { processNames } from '#shared/messages/topic'
 import { composeFile } from './specification'
@@ -166,6 +167,16 @@ describe('every container', () => {
       else expect(composition.volumes).toHaveProperty(source)
     }
   })
+})
+
+test('a gateway may drain for less time than its container has to stop, in compose and in a cluster', () => {
+  const alive = readFileSync(join(repositoryDir, 'infra/kubernetes/hardened/alive.yaml'), 'utf8')
+  const patches = Bun.YAML.parse(alive) as { path: string; value: unknown }[]
+  const grace = patches.find(({ path }) => path.endsWith('/terminationGracePeriodSeconds'))?.value
+  const drainSeconds = Number(processes.gateway!.DRAIN_MS!.range!.most) / 1_000
+  const endSeconds = 5
+  for (const seconds of [Number.parseInt(real.services.gateway!.stop_grace_period ?? '', 10), Number(grace)])
+    expect(seconds).toBeGreaterThan(drainSeconds + endSeconds)
 })
 
 test('nats-server gets its configuration and the included file in one folder', () => {
