@@ -14,7 +14,6 @@ import {
   wordsOf,
 } from '#infra/compose/composition'
 import { interpolate, readEnvFile, type Variables } from '#infra/compose/interpolation'
-import { textBlocks } from '#infra/compose/smoke-test/runbook-text'
 import { processes } from '#infra/configuration/processes'
 import { testnetValues } from '#infra/configuration/testnet'
 import { devKey } from '#infra/local/keys'
@@ -367,26 +366,6 @@ describe('secrets from files', () => {
     expect(Object.keys(inFilesOnly).filter((key) => inFiles.includes(key))).toEqual([])
     for (const read of [operatorAccess, operatorPlace, operatorSecrets, booksDatabaseUrl])
       expect(read(inFilesOnly)).toEqual(read(inVariables))
-    rmSync(dir, { recursive: true })
-  })
-
-  test('a restore has the same passwords with them as with variables', async () => {
-    const [block = ''] = textBlocks('restore', 'Restore')
-    const dir = secretsIn(['POSTGRES_PASSWORD', 'NATS_PASSWORD_ADMIN'])
-    const told = async (settings: string) => {
-      writeFileSync(join(dir, 'testnet.env'), settings)
-      const dc = 'dc() { echo "$@"; env | grep ^NATS_PASSWORD_ADMIN=; }'
-      const child = Bun.spawn(['sh', '-ec', `${dc}\n${block}\noper main.ts`], {
-        cwd: dir,
-        env: { PATH: process.env.PATH ?? '' },
-        stderr: 'inherit',
-      })
-      return new Response(child.stdout).text()
-    }
-    const { POSTGRES_PASSWORD: owner, NATS_PASSWORD_ADMIN: admin } = filledIn
-    const inVariables = await told(`POSTGRES_PASSWORD="${owner}"\nNATS_PASSWORD_ADMIN="${admin}"\n`)
-    expect(inVariables).toMatch(/:filled in@postgres.*\nNATS_PASSWORD_ADMIN=filled in\n$/s)
-    expect(await told(`SECRETS_DIR=${dir}\n`)).toBe(inVariables)
     rmSync(dir, { recursive: true })
   })
 
