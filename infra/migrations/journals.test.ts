@@ -168,6 +168,7 @@ describe('a journal', () => {
     ['removed', 'delete from payments.journal'],
     ['emptied', 'truncate payments.journal'],
   ])('security: a line of a journal is never %s, neither by its service nor by its owner', async (_, statement) => {
+    await post(...credit)
     await expect(Promise.resolve(payments.unsafe(statement))).rejects.toThrow('permission denied')
     await expect(Promise.resolve(owner.unsafe(statement))).rejects.toThrow('reverse the posting')
   })
