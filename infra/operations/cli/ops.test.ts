@@ -4,10 +4,11 @@ import { NotAcceptable } from '#infra/operations/books/external/accept'
 import { listRefused, namedIn } from '#infra/operations/cli/accounts'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type ListedCommand, listed, readOperatorCommands } from '#infra/operations/cli/operator-commands'
+import { released } from '#infra/operations/cli/rates'
 import { explained } from '#infra/operations/cli/reconcile'
 import { showTopup } from '#infra/operations/cli/topups'
 import { accepted, listUnexplained, reopened, returned } from '#infra/operations/cli/unexplained'
-import { clearedText, frozenText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
+import { clearedText, frozenText, gaveBack, listFrozen, tookBack } from '#infra/operations/cli/wallets'
 import { readRows } from '#infra/operations/health/rows'
 import { readCashouts } from '#infra/operations/timeline/cashouts'
 import { findRoots } from '#infra/operations/timeline/find'
@@ -222,6 +223,53 @@ test('ops wallets given-back reaches payments again after an equal second needle
     await gaveBack({ sql, ask }, 'pay_needless', { reason: 'ticket 3', by: 'sari' })
     expect(asked).toBe(times)
   }
+})
+
+test('ops wallets taken-back reaches payments again after its record was taken back, and with a repeat once', async () => {
+  const asked: { command: string; minor: string }[] = []
+  const ask = (async (_: unknown, request: { command: string; minor: string }) => {
+    asked.push(request)
+    return { ok: { done: 'recorded' } }
+  }) as unknown as Ask
+  const record = (minor: string, transactionId = 'txn_taken') =>
+    tookBack({ sql, ask }, { paymentId: 'pay_taken', transactionId, minor }, { reason: 'ticket 4', by: 'sari' })
+  for (const minor of ['700', '0', '700', '0']) {
+    expect(await record(minor)).not.toHaveProperty('earlier')
+    expect(await record('300', 'txn_other')).toMatchObject({ done: 'recorded' })
+    expect(await record(minor)).toMatchObject({ earlier: { by: 'sari' } })
+  }
+  expect(asked.map(({ minor }) => minor)).toEqual(['700', '300', '0', '700', '0'])
+  expect(new Set(asked.map(({ command }) => command)).size).toBe(asked.length)
+})
+
+test('ops wallets taken-back repeats its command as long as the response is lost', async () => {
+  const asked: string[] = []
+  const ask = (async (_: unknown, { command }: { command: string }) => {
+    asked.push(command)
+    if (asked.length < 3) throw new Error('no response')
+    return { ok: { done: 'recorded' } }
+  }) as unknown as Ask
+  const record = () =>
+    tookBack(
+      { sql, ask },
+      { paymentId: 'pay_lost', transactionId: 'txn_lost', minor: '1' },
+      { reason: 'ticket 5', by: 'sari' },
+    )
+  for (const _ of [1, 2]) expect(await record().catch(() => 'lost')).toBe('lost')
+  expect(await record()).toMatchObject({ done: 'recorded' })
+  expect(new Set(asked).size).toBe(1)
+})
+
+test('ops rates release releases a day again after another one', async () => {
+  const stored: string[] = []
+  const js = { publish: async (_: string, day: string) => stored.push(day) }
+  const operator = { sql, bus: async () => ({ js }) } as unknown as Parameters<typeof released>[0]
+  const release = (day: string) => released(operator, { pair: 'usd-idr', day }, { reason: 'ticket 6', by: 'sari' })
+  for (const day of ['2026-11-20', '2026-11-19', '2026-11-20']) {
+    expect(await release(day)).not.toHaveProperty('earlier')
+    expect(await release(day)).toMatchObject({ earlier: { by: 'sari' } })
+  }
+  expect(stored).toEqual(['2026-11-20', '2026-11-19', '2026-11-20'])
 })
 
 describe('ops unexplained list', () => {

@@ -1,7 +1,9 @@
-import { perform } from '#infra/operations/audit-log/perform'
+import { numberedCause } from '#infra/operations/audit-log/numbered-cause'
+import { type Performed, perform } from '#infra/operations/audit-log/perform'
 import { performHere } from '#infra/operations/audit-log/perform-here'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { RateRelease } from '#infra/operations/cli/local-commands'
+import type { Operator } from '#infra/operations/cli/operator'
 import { messageAt } from '#infra/operations/timeline/stored-messages'
 import { Unavailable } from '#platform/bus/ask'
 import { homePair, namedDayStartMs } from '#shared/money/day'
@@ -65,32 +67,34 @@ function dayFault(day: string): string | undefined {
   return new Date(`${day}T00:00:00Z`) > new Date() ? `${day} has not begun: no rate of it can have jumped` : undefined
 }
 
+export async function released(
+  operator: Pick<Operator, 'sql' | 'bus' | 'signing'>,
+  { pair, day }: { pair: string; day: string },
+  { reason, by }: { reason: string; by: string },
+): Promise<Performed> {
+  const named = { verb: 'rates release', target: pair }
+  const cause = await numberedCause(operator.sql, named, day)
+  const work = async () => {
+    const { js } = await operator.bus()
+    await js.publish(`${keyPrefix}release.${pair}`, day).catch((cause) => {
+      throw new Unavailable('the bucket of rates', { cause })
+    })
+    return { done: `the rate of ${day} is released; pricing reads it at its next poll` }
+  }
+  return perform(operator, { ...named, cause, reason, by }, (id) =>
+    performHere(operator, RateRelease, { command: id, by, reason, pair, day }, { work, worth: async () => nothing }),
+  )
+}
+
 const release = changing({
   does: 'release a rate that jumped: pricing quotes the rate of that day',
   usage: `rates release ${words.join('|')} <day> --reason <why> [--by <who>]`,
   takes: 2,
   faultIn: ([pair = '', day = '']) =>
     words.includes(pair) ? dayFault(day) : `unknown pair ${pair}; choose one of ${words.join(', ')}`,
-  change: async ({ words: [pair = '', day = ''], reason, by }, operator) => {
-    const command = { verb: 'rates release', target: pair, cause: day, reason, by }
-    const work = async () => {
-      const { js } = await operator.bus()
-      await js.publish(`${keyPrefix}release.${pair}`, day).catch((cause) => {
-        throw new Unavailable('the bucket of rates', { cause })
-      })
-      return { done: `the rate of ${day} is released; pricing reads it at its next poll` }
-    }
-    return [
-      await perform(operator, command, (id) =>
-        performHere(
-          operator,
-          RateRelease,
-          { command: id, by, reason, pair, day },
-          { work, worth: async () => nothing },
-        ),
-      ),
-    ]
-  },
+  change: async ({ words: [pair = '', day = ''], reason, by }, operator) => [
+    await released(operator, { pair, day }, { reason, by }),
+  ],
 })
 
 export const rates = among('exchange rates: show, release a jump', { show, release })

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { numberedCause } from '#infra/operations/audit-log/numbered-cause'
 import { type Performed, perform } from '#infra/operations/audit-log/perform'
 import { performHere } from '#infra/operations/audit-log/perform-here'
 import { type OpenItem, readSheet } from '#infra/operations/books/balance-sheet'
@@ -67,17 +68,6 @@ type Explanation = { id: string; owner: string; reason: string; until: Date; by:
 
 const explainVerb = 'reconcile explain'
 
-/**
- * Returns a numbered cause. An explanation that replaces another one is a new command, even if it repeats an older one.
- */
-async function causeOf(sql: Sql, target: string, explanation: string): Promise<string> {
-  const done = await sql<{ cause: string }[]>`
-    select d.cause from ops.commands d join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
-    where d.verb = ${explainVerb} and d.target = ${target} order by o.id`
-  const last = `${done.length}. ${explanation}`
-  return done.at(-1)?.cause === last ? last : `${done.length + 1}. ${explanation}`
-}
-
 export async function explained(
   operator: Pick<Operator, 'sql' | 'signing'>,
   books: Sql,
@@ -85,7 +75,7 @@ export async function explained(
 ): Promise<Performed> {
   const target = `break ${id}`
   const explanation = `${owner}, until ${until.toISOString()}: ${reason}`
-  const cause = await causeOf(operator.sql, target, explanation)
+  const cause = await numberedCause(operator.sql, { verb: explainVerb, target }, explanation)
   const command = { verb: explainVerb, target, cause, reason, by }
   const work = async () =>
     (await explainBreak(books, id, { owner, reason, until }))

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { numberedCause } from '#infra/operations/audit-log/numbered-cause'
 import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
@@ -180,6 +181,19 @@ const givenBack = changing({
   ],
 })
 
+export async function tookBack(
+  operator: Pick<Operator, 'sql' | 'ask' | 'signing'>,
+  { paymentId, transactionId, minor }: { paymentId: string; transactionId: string; minor: string },
+  { reason, by }: { reason: string; by: string },
+): Promise<Performed> {
+  const named = { verb: 'wallets taken-back', target: paymentId }
+  const about = ` of ${paymentId} by ${transactionId}`
+  const cause = await numberedCause(operator.sql, named, `${minor}${about}`, about)
+  return perform(operator, { ...named, cause, reason, by }, (id) =>
+    askOutcome(operator, PaymentTakenBack, { command: id, by, reason, paymentId, transactionId, minor }),
+  )
+}
+
 const minorForm = /^(0|[1-9][0-9]{0,17})$/
 
 const takenBack = changing({
@@ -190,15 +204,9 @@ const takenBack = changing({
     if (!/^txn_[A-Za-z0-9_-]{1,200}$/.test(transactionId)) return `${transactionId} is not a txn_… of the provider`
     return minorForm.test(minor) ? undefined : `${minor} is not an amount in the smallest unit`
   },
-  change: async ({ words: [paymentId = '', transactionId = '', minor = ''], reason, by }, operator) => {
-    const cause = `${minor} of ${paymentId} by ${transactionId}`
-    const command = { verb: 'wallets taken-back', target: paymentId, cause, reason, by }
-    return [
-      await perform(operator, command, (id) =>
-        askOutcome(operator, PaymentTakenBack, { command: id, by, reason, paymentId, transactionId, minor }),
-      ),
-    ]
-  },
+  change: async ({ words: [paymentId = '', transactionId = '', minor = ''], reason, by }, operator) => [
+    await tookBack(operator, { paymentId, transactionId, minor }, { reason, by }),
+  ],
 })
 
 export const wallets = among('frozen wallets: list, freeze, unfreeze, clear, reclaim, given-back, taken-back', {
