@@ -15,15 +15,21 @@ import { type AnomalyKind, journal, recordAnomaly } from '../schema.store'
  * Pays a taken cash-out. `paying` and the attempt are committed before the provider is called, so that a
  * crash leaves a trace. Throws on an unclear response: the row stays `paying` and is retried under the same
  * key. A late row may come from a backup and is looked up first, because the lifetime of a key is
- * undocumented.
+ * undocumented. It stays `taken` until the response, so that an operator can hold it as long as the provider cannot be read.
  */
 export async function payTaken(context: Context, cashout: Cashout, { isLate = false } = {}): Promise<void> {
   failpoint('payouts:taken')
-  if (!isLate && cashout.providerPayoutId === null) return attempt(context, cashout, startPaying)
   const { database, recheckAfterMs } = context
+  const isKnown = cashout.providerPayoutId !== null
+  let found: readonly Evidence[] = []
+  // guard: a payout is looked up before it is ordered again
+  if (isLate && !isKnown && !cashout.heldByOperator) found = await lookUp(context, cashout)
+  if (!isKnown && found.length === 0) return attempt(context, cashout, startPaying)
   const nextCheckAt = fromNow(recheckAfterMs)
   const started = await database.run((db) => moveCashout(db, cashout.id, 'paying', { nextCheckAt }))
-  if (started) await payAgain(context, started)
+  if (!started) return
+  if (isKnown) await payAgain(context, started)
+  else await learnFound(context, found)
 }
 
 /**
@@ -51,13 +57,13 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
     return
   }
   // guard: a payout is looked up before it is ordered again
-  if (!(await lookUp(context, cashout))) await attempt(context, cashout, beginAttempt)
+  if (!(await isFound(context, cashout))) await attempt(context, cashout, beginAttempt)
 }
 
 /** Returns true if the provider has a payout of this cash-out, by its id or by its reference, which is then followed. */
 export async function isAtProvider(context: Context, cashout: Cashout): Promise<boolean> {
   const { providerPayoutId } = cashout
-  return (providerPayoutId !== null && (await follow(context, cashout, providerPayoutId))) || lookUp(context, cashout)
+  return (providerPayoutId !== null && (await follow(context, cashout, providerPayoutId))) || isFound(context, cashout)
 }
 
 /** Fetches a payout and receives it. Returns false if the provider does not know it. */
@@ -91,9 +97,16 @@ async function isInSuspense({ database }: Context, payoutId: string): Promise<bo
   return (balances.get(payoutId) ?? 0n) !== 0n
 }
 
-async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
+const isFound = async (context: Context, cashout: Cashout): Promise<boolean> =>
+  learnFound(context, await lookUp(context, cashout))
+
+async function lookUp(context: Context, cashout: Cashout): Promise<readonly Evidence[]> {
   const found = await findPayouts(context, cashout)
   failpoint('payouts:payout-looked-up')
+  return found
+}
+
+async function learnFound(context: Context, found: readonly Evidence[]): Promise<boolean> {
   await learnAll(context, decisive(found))
   return found.length > 0
 }
@@ -151,7 +164,7 @@ async function refused(
   const about = refusalScope(meaning)
   if (about === 'later') return
   if (about === 'nothing') return raiseAlert(context, cashout, 'provider_refuses', code)
-  if (await lookUp(context, cashout)) return
+  if (await isFound(context, cashout)) return
   if (about === 'conflict') return raiseAlert(context, cashout, 'key_taken', code)
   const { attempts } = cashout
   if (!believeRefusal({ meaning, found: 0, attempts, sincePreviousMs })) return

@@ -118,7 +118,7 @@ describe('a cash-out that is late at its first order', () => {
 
   test('waits for an operator if the account refuses look-ups by a version that was used', async () => {
     const row = await paidLate(fixture.providerBy('v2', 'v3'))
-    expect(row).toMatchObject({ state: 'paying', attempts: 0 })
+    expect(row).toMatchObject({ state: 'taken', attempts: 0 })
     expect(await fixture.transfers(row.id)).toEqual([])
     expect(await fixture.sent(row.id)).not.toContain('relay.return')
     expect(fixture.alarms(row.id).map(({ kind }) => kind)).toEqual(['provider_refuses'])

@@ -213,6 +213,29 @@ describe('a cash-out that was accepted before its bank account was refused', () 
     expect(await set(account, 'refused')).toEqual({ done: `${name} is refused` })
   })
 
+  test('is held if it is late and was not ordered, because the provider could not be read', async () => {
+    const account = newAccount()
+    const { account: name } = await find(account)
+    const down: Detour = () => Response.json({ error_code: 'SERVER_ERROR', message: '' }, { status: 500 })
+    const id = await fixture.detoured(down, async () => {
+      const late = await opened(account)
+      await fixture.putBack(late, 'taken')
+      await waitUntil('a look-up that fails', () => fixture.unclear(late).length > 0)
+      expect(await set(account, 'refused')).toEqual({
+        done: `${name} is refused; held until \`cashouts release\` or \`cancel\`: ${late}`,
+      })
+      return late
+    })
+    const { checks } = await fixture.row(id)
+    await fixture.due(id)
+    await waitUntil('two checks of the held cash-out', async () => (await fixture.row(id)).checks > checks + 1)
+    expect([(await fixture.row(id)).state, await fixture.transfers(id)]).toEqual(['taken', []])
+    await set(account, 'allowed')
+    await hold(id, 'released')
+    await fixture.until(id, 'paid')
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
   // guard: a cash-out to a bank account is stored before its refusal and held, or after it and refused
   test('and one that is requested at the same time is held or refused, never paid', async () => {
     for (let turn = 0; turn < 10; turn++) {
