@@ -5,7 +5,7 @@ import { inSpan } from '#platform/tracing/spans'
 import { type DueCashout, endChecks, leaseDue } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
-import { isWorthAsking, lateMs } from '../decide'
+import { isWorthAsking, lateMs, mayArriveLate } from '../decide'
 import { expire, repeatReturn, repeatTake } from '../onchain/advance'
 import { payAgain, payTaken, recordRefusal } from '../paying/pay'
 
@@ -84,10 +84,10 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
     case 'paid':
       return mayBeReversed(context, cashout) ? payAgain(context, cashout) : rest(context, cashout)
     case 'failed':
-      // Resending the take recovers the report of a late arrival that was lost.
-      return isWorthAsking(cashout, cashout.leasedAt.getTime())
-        ? orderAgain(context, cashout, repeatTake)
-        : rest(context, cashout)
+      // Resending the take recovers the report of a late arrival that was lost. The last check asks too: it may be a day after
+      // the one before.
+      if (mayArriveLate(cashout.reason)) await orderAgain(context, cashout, repeatTake)
+      return isWorthAsking(cashout, cashout.leasedAt.getTime()) ? undefined : rest(context, cashout)
     case 'returned':
     case 'expired':
       return rest(context, cashout)

@@ -129,6 +129,15 @@ describe('after a failed take', () => {
     expect((await fixture.row(id)).state).toBe('failed')
   })
 
+  test('the relayer is asked by the last check too, which may be the first after the AUSD arrived', async () => {
+    const id = await fixture.unhurried(() => failed())
+    await fixture.lapse(id, 3_700)
+    const before = await fixture.orders(id, 'relay.take')
+    await fixture.due(id)
+    await waitUntil('the last check', async () => (await fixture.row(id)).nextCheckAt === null)
+    expect(await fixture.orders(id, 'relay.take')).toHaveLength(before.length + 1)
+  })
+
   test.each(['authorization_expired', 'authorization_cancelled', 'authorization_used_elsewhere'])(
     'the relayer is not asked if the authorization is unusable: %s',
     async (word) => {
