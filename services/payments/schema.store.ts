@@ -60,9 +60,11 @@ export async function findAnomaly(db: Db, id: string) {
   return (await db.select().from(anomalies).where(eq(anomalies.id, id)))[0]
 }
 
-export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await db.select({ id: anomalies.id }).from(anomalies).where(isOneOf(anomalies.id, ids))
-  return new Set(rows.map(({ id }) => id))
+/** Returns the anomalies among these ids, each with the time at which it was noticed. */
+export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Map<string, Date>> {
+  const { id, noticedAt } = anomalies
+  const rows = await db.select({ id, noticedAt }).from(anomalies).where(isOneOf(id, ids))
+  return new Map(rows.map((row) => [row.id, row.noticedAt]))
 }
 
 /** Records an anomaly. Returns true if it is new. */

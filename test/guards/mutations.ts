@@ -116,6 +116,10 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   'a decision against a wallet takes effect at once': always,
   'a wallet gets its native coin once': [dropped, instead(', wallet', ', crypto.randomUUID()')],
   // services/payments
+  'a refund or dispute that no look-up finds is looked for again, because the list may be ahead of it': instead(
+    'aheadMaxMs',
+    '0',
+  ),
   'what a wallet repaid needlessly is owed back to it in the books': instead('needlesslyRepaid(reversal)', '0n'),
   'a payment takes its quote before its checkout is opened': instead('QuoteTake', 'QuoteFind'),
   'no top-up is accepted that the treasury does not cover': always,

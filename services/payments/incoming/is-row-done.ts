@@ -8,7 +8,7 @@ export type RowFacts = {
   readonly isOwned: boolean
   /** Its charge is the own or a second one of a payment. */
   readonly isCounted: boolean
-  /** It was recorded as money that matches no payment. */
+  /** It was recorded as money that matches no payment; a refund or dispute, long enough ago that it was looked for since. */
   readonly isRecordedUnmatched: boolean
   /** Of the doubt that this row has raised about its charge. */
   readonly doubt: RefundStatus | undefined

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readWindow } from '#shared/provider/listing'
 import { paymentIdFrom } from '../payment'
 import { newWallet, openFixture, waitUntil } from '../test-support'
+import { paymentListing } from './provider-list'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -77,6 +78,40 @@ describe("the provider's list of transactions", () => {
     await fixture.control('faults', { api: {} })
     await fixture.list()
     expect((await fixture.row(id))!.refundedMinor).toBe(20_000n)
+  })
+
+  // guard: a refund or dispute that no look-up finds is looked for again, because the list may be ahead of it
+  test('leads to a refund without our reference, also if the refund is found only after its row', async () => {
+    const id = await paid()
+    await fixture.list()
+    await fixture.settle('credit', id)
+    const alarmed = () => fixture.alarms.filter(({ msg }) => msg === 'provider transaction does not match any payment')
+    const before = alarmed().length
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
+    await fixture.control(`payments/${id}/refund`, { amount: 20_000, reference_id: 'dashboard' })
+    for (let times = 0; times < 2; times++) await fixture.list()
+    expect((await fixture.row(id))!.refundedMinor).toBe(0n)
+    expect(alarmed()).toHaveLength(before + 1)
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+    await fixture.list()
+    expect((await fixture.row(id))!.refundedMinor).toBe(20_000n)
+  })
+
+  test('leads to no more look-ups of a refund that was not found for a day', async () => {
+    const id = await paid()
+    await fixture.list()
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
+    await fixture.control(`payments/${id}/refund`, { reference_id: 'dashboard' })
+    await fixture.list()
+    const undone = async (aheadMs: number) => {
+      const rows = await fixture.listing.list('ID', new Date(fixture.context.clock() - 600_000))
+      const refunds = rows.filter(({ type, reference }) => type === 'refund' && reference === 'dashboard')
+      const clock = () => fixture.context.clock() + aheadMs
+      const done = await paymentListing({ ...fixture.context, clock }).done('ID', refunds)
+      return refunds.filter((row) => !done.has(row)).length
+    }
+    expect(await undone(3_600_000)).toBeGreaterThan(0)
+    expect(await undone(90_000_000)).toBe(0)
   })
 
   test.each([

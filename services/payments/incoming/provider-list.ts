@@ -1,3 +1,4 @@
+import { ageMs } from '#platform/clock'
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { countryBy } from '#shared/money/countries'
@@ -59,7 +60,11 @@ export function paymentListing(context: Context): Listing {
   }
 }
 
-async function doneOf({ database }: Context, account: ProviderAccount, rows: readonly Listed[]): Promise<Set<Listed>> {
+async function doneOf(
+  { database, clock }: Context,
+  account: ProviderAccount,
+  rows: readonly Listed[],
+): Promise<Set<Listed>> {
   if (rows.length === 0) return new Set()
   const reportIds = rows.flatMap(({ transactionId: id, productId }) => [
     listedId(id),
@@ -86,18 +91,23 @@ async function doneOf({ database }: Context, account: ProviderAccount, rows: rea
   const reports = new Map([...stored, ...objects].map((report) => [report.id, report]))
   const isOwned = ({ productId, paymentRequestId, reference }: Listed) =>
     owned.has(productId ?? '') || owned.has(paymentRequestId ?? '') || owned.has(paymentIdIn(reference) ?? '')
+  const nowMs = clock()
+  const isUnmatched = ({ type, transactionId, productId }: Listed) =>
+    [transactionId, productId ?? ''].some((id) => {
+      const noticedAt = anomalies.get(anomalyId('money_unmatched', account, id))
+      // guard: a refund or dispute that no look-up finds is looked for again, because the list may be ahead of it
+      return noticedAt !== undefined && (type === 'payment' || ageMs(noticedAt, nowMs) >= aheadMaxMs)
+    })
   const factsOf = (row: Listed): RowFacts => {
     const { type, transactionId, productId, currency } = row
     const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))
     return {
       isOwned: isOwned(row),
       isCounted: owned.has(productId ?? '') || anomalies.has(anomalyId('paid_twice', account, productId ?? '')),
-      isRecordedUnmatched: [transactionId, productId ?? ''].some((id) =>
-        anomalies.has(anomalyId('money_unmatched', account, id)),
-      ),
+      isRecordedUnmatched: isUnmatched(row),
       doubt: reports.get(voidId(transactionId))?.status,
       chargeDoubt: reports.get(voidId(productId ?? ''))?.status,
-      isRefundKnown: reports.has(productId ?? ''),
+      isRefundKnown: reports.has(productId ?? '') || reports.has(voidId(productId ?? '')),
       report,
       objectStatus: reports.get(report?.objectId ?? '')?.status,
       isOwnCurrency: currency === countryBy('account', account).currency,
@@ -112,6 +122,9 @@ async function receiveRow(context: Context, account: ProviderAccount, row: Liste
   if (row.type === 'chargeback') await receiveChargebackRow(context, account, row)
   failpoint('payments:row-of-list-received')
 }
+
+/** Time for which the row of a refund or dispute may be ahead of what it names, in ms: longer than the list is read hourly. */
+const aheadMaxMs = 86_400_000
 
 /** Time for which one of our payments may be missing or contradicted at the provider before an alert, in ms. */
 const doubtMaxMs = 1_800_000

@@ -251,11 +251,19 @@ export const findChargeFacts: StandIn<Besides['findChargeFacts']> = async (tx, {
 export const findAnomaly = async (db: Db, id: string): Promise<AnomalyRow | undefined> =>
   rowsOf(db).anomalies.get(`payments ${id}`)
 
-export const findAnomalies = async (db: Db, ids: readonly string[]): Promise<Set<string>> =>
-  new Set(ids.filter((id) => rowsOf(db).anomalies.get(`payments ${id}`)))
+export const findAnomalies: StandIn<Schema['findAnomalies']> = async (db, ids) => {
+  const { anomalies } = rowsOf(db)
+  return new Map(
+    ids.flatMap((id): [string, Date][] => {
+      const row = anomalies.get(`payments ${id}`)
+      return row ? [[id, row.noticedAt]] : []
+    }),
+  )
+}
 
 export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, anomaly) => {
   const { kind, account, object, paymentId = null, currency = null, amountMinor = null } = anomaly
-  const row = { kind, object, paymentId, currency, amountMinor }
-  return rowsOf(db).anomalies.insert(`payments ${kind}:${account}:${object}`, row)
+  const rows = rowsOf(db)
+  const row = { kind, object, noticedAt: rows.now(), paymentId, currency, amountMinor }
+  return rows.anomalies.insert(`payments ${kind}:${account}:${object}`, row)
 }

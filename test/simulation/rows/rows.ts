@@ -14,6 +14,7 @@ import { dueIn, type Indices, Table } from './table'
 export type AnomalyRow = {
   readonly kind: string
   readonly object: string
+  readonly noticedAt: Date
   readonly paymentId?: string | null
   readonly currency?: string | null
   readonly amountMinor?: bigint | null
