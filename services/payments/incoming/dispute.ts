@@ -105,6 +105,8 @@ export async function receiveDispute(
       const { evidenceDueAt } = one === charge ? report : { evidenceDueAt: null }
       await receiveDoubt(tx, context, one, { ...doubt, id: doubtId(id, one), evidenceDueAt })
     }
+    // It could not be fetched before. From now on the doubts about each charge are looked after.
+    await endDoubt(tx, context, voidId(id))
     const nextCheckAt = new Date(context.clock() + lookAfterNewsMs(doubt))
     await (isLook ? planLook : planLookBy)(tx, doubtId(id, charge), nextCheckAt)
     // It was received before the second charge was known. From now on the doubts are looked after.
@@ -211,7 +213,7 @@ export async function fetchDisputes(
   ])
   const cases: Omit<FetchedCase, 'fetched'>[] = []
   for (const [id, charge] of new Map(known.flatMap(disputeIn))) {
-    const dispute = await provider.findDispute(account, id)
+    const dispute = await provider.findDispute(account, id).catch(noneOfItsForm)
     const isIts = charge === providerPaymentId || dispute?.paymentId === null
     const isNamed = id === named || known.some((one) => one.id === id && isDispute(one) && isChargeNamed(one))
     if (dispute && isIts) cases.push({ dispute, isNamed })
@@ -246,7 +248,8 @@ export async function askForDispute(
   account: PaymentRow['account'],
   disputeId: string,
 ): Promise<boolean> {
-  const dispute = await context.provider.findDispute(account, disputeId)
+  // A webhook may have named it, and the provider refuse its id.
+  const dispute = await context.provider.findDispute(account, disputeId).catch(noneOfItsForm)
   const disputed = dispute && (await findDisputed(context, account, dispute))
   const fetched = await withRate(context, disputed?.charge)
   if (!dispute || !disputed || !fetched) return false

@@ -1,16 +1,16 @@
-import { refusesId } from '#shared/provider/problem'
+import { noneOfItsForm, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { leaseLooks, planLook, type StoredReport } from '../losses/refund.store'
-import { isOpen } from '../losses/report'
+import { isOpen, lookAfterNewsMs, subjectOf } from '../losses/report'
 import { findPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import { findRefunded } from '../providers/look-up'
+import { findRefunded, isAnother } from '../providers/look-up'
 import { askForDispute, disputeIn } from './dispute'
 import { receiveRefund, withRate } from './receive'
 
-// A refund or dispute is told by webhooks and the list, and then read. It is asked for again by ourselves: an open one from
-// time to time, because it binds the money until it is decided; and a decided one once more, because the answer may have
-// been one from before the decision, and nobody tells of it again.
+// A refund or dispute is told by webhooks and the list, and then read. It is asked for again by ourselves: an open one, or
+// one that a webhook named and that was not found, from time to time, because it binds the money until it is decided; and a
+// decided one once more, because the answer may have been one from before the decision, and nobody tells of it again.
 
 const looksMax = 5
 /** Time after which a look that failed is repeated, in ms. */
@@ -36,16 +36,22 @@ async function look(context: Context, report: StoredReport): Promise<void> {
   const ask = (account: PaymentRow['account']) =>
     disputeId ? askForDispute(context, account, disputeId) : askForRefund(context, account, report)
   const isFound = payment !== undefined && (await ask(payment.account))
+  if (isFound) return
   // What cannot be found any more stays as it was decided.
-  if (!isFound && !isOpen(report)) await database.transaction((tx) => planLook(tx, report.id, null))
+  const nextCheckAt = isOpen(report) ? new Date(context.clock() + lookAfterNewsMs(report)) : null
+  await database.transaction((tx) => planLook(tx, report.id, nextCheckAt))
 }
 
 async function askForRefund(context: Context, account: PaymentRow['account'], report: StoredReport): Promise<boolean> {
   const { provider, database } = context
-  const refund = await provider.findRefund(account, report.id)
-  const named = refund && (await findRefunded(provider, account, refund))
-  const fetched = await withRate(context, named ?? (await provider.findCharge(account, report.providerPaymentId)))
-  if (!refund || !fetched) return false
+  const refund = await provider.findRefund(account, subjectOf(report)).catch(noneOfItsForm)
+  if (!refund) return false
+  const named = await findRefunded(provider, account, refund)
+  const charge = named ?? (await provider.findCharge(account, report.providerPaymentId))
+  const fetched = await withRate(context, charge)
+  if (!fetched) return false
+  // guard: a refund of a payment that is not found yet does not count against another payment
+  if (!named && report.origin === 'void' && isAnother(refund.paymentId, fetched)) return false
   await database.transaction((tx) => receiveRefund(tx, context, { ...refund, isLook: true }, fetched))
   return true
 }

@@ -6,8 +6,8 @@ import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { noneOfItsForm, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { receiveDoubt } from '../losses/follow'
-import { recordReport } from '../losses/refund.store'
-import { voidId } from '../losses/report'
+import { planLookBy, recordReport } from '../losses/refund.store'
+import { confirmMs, voidId } from '../losses/report'
 import { paymentIdFrom, paymentIdIn } from '../payment'
 import { findByCheckout, findByProviderIds, findPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -209,12 +209,28 @@ async function findOwner(db: Db, account: Delivery['account'], hint: Hint): Prom
 
 /**
  * Puts the money of a payment in doubt, because a webhook names it together with a refund or dispute that cannot be
- * fetched. The doubt ends once the object can be fetched. Returns true if the payment is ours.
+ * fetched. It is asked for from time to time, and the doubt ends once it is found. Returns true if the payment is ours.
  */
 async function doubtNamed(tx: Tx, context: Context, account: Delivery['account'], hint: Hint): Promise<boolean> {
   if (hint.about !== 'refund' && hint.about !== 'dispute') return false
+  const id = voidId(objectIdOf(hint))
+  if (!(await recordDoubt(tx, context, account, { hint, id }))) return false
+  // guard: a refund or dispute that a webhook named, and that was not found, is asked for again
+  await planLookBy(tx, id, new Date(context.clock() + confirmMs))
+  return true
+}
+
+type ReturnHint = Extract<Hint, { about: 'refund' | 'dispute' }>
+
+async function recordDoubt(
+  tx: Tx,
+  context: Context,
+  account: Delivery['account'],
+  { hint, id }: { readonly hint: ReturnHint; readonly id: string },
+): Promise<boolean> {
   const { paymentId: named } = hint
-  const doubt = { account, id: voidId(objectIdOf(hint)), status: 'unknown' } as const
+  const objectId = hint.about === 'dispute' ? hint.disputeId : null
+  const doubt = { account, id, status: 'unknown', objectId } as const
   if (named && (await receiveDoubt(tx, context, named, doubt))) return true
   const owner = (await findOwner(tx, account, hint)) ?? (await findNamed(tx, account, hint))
   if (!owner) return false
@@ -223,18 +239,18 @@ async function doubtNamed(tx: Tx, context: Context, account: Delivery['account']
   // The report makes it held when it is received.
   if (named)
     await recordReport(tx, {
-      id: doubt.id,
+      id,
       paymentId: owner.id,
       providerPaymentId: named,
       refundedMinor: null,
+      objectId,
       status: doubt.status,
       origin: 'void',
     })
   return true
 }
 
-const objectIdOf = (hint: Extract<Hint, { about: 'refund' | 'dispute' }>): string =>
-  hint.about === 'refund' ? hint.refundId : hint.disputeId
+const objectIdOf = (hint: ReturnHint): string => (hint.about === 'refund' ? hint.refundId : hint.disputeId)
 
 /**
  * Records a webhook whose object does not exist, as in the dashboard's sample webhooks. Alerts if money that we counted
@@ -258,7 +274,7 @@ const insistMs = 60_000
 
 /**
  * Throws if the missing object belongs to one of our payments, so that the webhook is retried. If the object
- * appears later, the list or a hold's last check finds it.
+ * appears later, the list, a hold's last check or a look at the doubt finds it.
  */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
   const payment = await context.database.read(

@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { pause } from '#platform/deadline'
 import { keptDelivery } from '#shared/provider/delivery'
+import { lookAgain } from '../incoming/look-again'
 import { openFixture, waitUntil } from '../test-support'
 import { actionsOn, kinds } from './test-support'
 
@@ -238,6 +240,11 @@ test('a dispute that names its payment by an id that no look-up finds is bound t
 })
 
 const hidden = { webhooks: { drop: 1 }, api: { hideDisputes: 1, hideRefunds: 1 } }
+/** Asks for everything that is due then. One round has few looks, and the reports of other tests are due too. */
+async function lookLater(aheadMs: number): Promise<void> {
+  fixture.time.aheadMs += aheadMs
+  while (await lookAgain(fixture.context)) await pause(0)
+}
 const tell = (event: string, body: object, agoMs = 0) =>
   fixture.deliver(
     'ID',
@@ -291,6 +298,21 @@ describe.each([
     expect(await isFrozen(id)).toBe(false)
   })
 
+  // guard: a refund or dispute that a webhook named, and that was not found, is asked for again
+  test('is asked for until it is shown, because no other webhook may come', async () => {
+    const id = await given('QRIS')
+    const made = await make(id)
+    await fixture.control('faults', hidden)
+    const { event, body } = bodyOf(made, { payment_id: (await fixture.row(id))!.providerPaymentId })
+    expect(await tell(event, body, 61_000)).toBe('done')
+    await lookLater(130_000)
+    expect(await isFrozen(id)).toBe(true)
+    await undo(made)
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+    await lookLater(3_700_000)
+    expect(await isFrozen(id)).toBe(false)
+  })
+
   test('has the hold extended of the card payment that it names', async () => {
     const id = await ending()
     const made = await make(id)
@@ -320,6 +342,19 @@ describe.each([
     expect(await tell(event, body)).toBe('done')
     expect(await isFrozen(id)).toBe(false)
   })
+})
+
+test('a refund that was named by a webhook alone, and has failed, frees the wallet by its row in the list', async () => {
+  const id = await given('QRIS')
+  const made = await fixture.control(`payments/${id}/refund`, { status: 'PENDING', reference_id: 'dashboard' })
+  await fixture.control('faults', hidden)
+  const { providerPaymentId: payment_id } = (await fixture.row(id))!
+  expect(await tell('refund.succeeded', { data: { id: made.id, payment_id } }, 61_000)).toBe('done')
+  expect(await isFrozen(id)).toBe(true)
+  await fixture.control(`refunds/${made.id}/fail`)
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+  await fixture.list()
+  expect(await isFrozen(id)).toBe(false)
 })
 
 type Named = { id: string; providerPaymentId: string | null; paymentRequestId: string | null }

@@ -19,7 +19,7 @@ export type Report = {
   readonly refundedMinor: bigint | null
   /**
    * Refund or dispute that a row of the list names; null if the row names none that can be found. Of a dispute itself, the
-   * charge that was named as its own; null if none was.
+   * charge that was named as its own; null if none was. Of a doubt, the dispute that it is about.
    */
   readonly objectId: string | null
 }
@@ -50,7 +50,11 @@ export const isChargeNamed = ({
   objectId,
   providerPaymentId,
 }: Pick<Report, 'objectId'> & { readonly providerPaymentId: string }): boolean => objectId === providerPaymentId
-export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
+const voidPrefix = 'void:'
+export const voidId = (id: string): string => voidPrefix + id
+/** Returns the id of what a report is about: that of a doubt about an object leads to the object. */
+export const subjectOf = ({ id, origin }: Pick<Report, 'id' | 'origin'>): string =>
+  origin === 'void' && id.startsWith(voidPrefix) ? id.slice(voidPrefix.length) : id
 
 /** Returns true if the stored report is at least as final as `status`; see `recordReport`. */
 export const contains = (stored: RefundStatus | undefined, status: RefundStatus | undefined) =>
