@@ -1,10 +1,11 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import { type Hex, hexToBigInt, isHex, parseTransaction } from 'viem'
+import { pause } from '#platform/deadline'
 import { idFor } from '#shared/ids'
 import { actors } from '#test/support/contracts'
 import { holdLanes } from './lanes/held-lanes'
-import { attempts, transactions } from './lanes/lane.store'
+import { attempts, lanes, transactions } from './lanes/lane.store'
 import { orderOf, type Task } from './operations/operation'
 import { operations } from './operations/operation.table'
 import { relayOnce } from './relay-loop'
@@ -341,6 +342,69 @@ describe('a transaction that is not mined', () => {
     const hashes = (await attemptsOf(task)).map(({ hash }) => hash)
     expect(hashes).toContain(done.txHash!)
     expect((await laneCount()) - count).toBe(1)
+  })
+})
+
+/** Answers after the leases would have ended, as a slow endpoint does. */
+async function slowly<T>(answer: () => Promise<T>): Promise<T> {
+  await database.run((db) => db.update(lanes).set({ leasedUntil: sql`clock_timestamp() + interval '2 seconds'` }))
+  await pause(2_500)
+  return answer()
+}
+
+describe('although an endpoint is so slow that a round takes longer than a lease', () => {
+  test('an order gets its nonce', async () => {
+    const context = await fixture.begin()
+    const [before, task] = [credit(), credit()]
+    await fixture.command(before)
+    await until(async () => {
+      await relayOnce(context)
+      return (await fixture.operationOf(before)).state === 'assigned'
+    }, 'a nonce')
+    await pause(1_000) // Its block is final then.
+    await fixture.command(task)
+    fixture.endpoint.intercept = (method, forward) =>
+      method === 'eth_getTransactionReceipt' ? slowly(forward) : undefined
+    await relayOnce(context)
+    expect((await fixture.operationOf(before)).state).toBe('settled')
+    expect((await fixture.operationOf(task)).state).toBe('assigned')
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  test('a transaction that is not mined gets a higher fee', async () => {
+    const context = await fixture.begin()
+    const task = credit()
+    await fixture.command(task)
+    dropAll()
+    const drop = fixture.endpoint.intercept
+    fixture.endpoint.intercept = (method, forward, params) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest' ? slowly(forward) : drop?.(method, forward, params)
+    await until(async () => {
+      await relayOnce(context)
+      return (await attemptsOf(task)).length > 1
+    }, 'a higher fee')
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  test('a nonce that a foreign user of the key took is given up', async () => {
+    const context = listening(await fixture.begin())
+    const count = await laneCount()
+    dropAll()
+    const task = credit()
+    await fixture.command(task)
+    await relayOnce(context)
+    expect((await fixture.operationOf(task)).nonce).toBe(count)
+    const to = actors.budi.address
+    const hash = await chain.sendTransaction({ account: fixture.keys[0]!, to, nonce: count, chain: null })
+    await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    // The search reads the transactions of one block.
+    fixture.endpoint.intercept = (method, forward, [, withTransactions]) =>
+      method === 'eth_getBlockByNumber' && withTransactions === true ? slowly(forward) : undefined
+    const later = { ...context, clock: () => Date.now() + 61_000 }
+    expect(await fixture.finish(later, task)).toMatchObject({ state: 'settled', nonce: count + 1 })
+    expect(linesOf(context)).toContain('lane key used by another sender')
   })
 })
 

@@ -2,7 +2,7 @@ import { isRecent } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import type { Context } from './context'
-import { holdLanes, readLanes } from './lanes/held-lanes'
+import { holdLanes, keepLeases, readLanes } from './lanes/held-lanes'
 import { releaseLanes } from './lanes/lane.store'
 import { endUndecided } from './operations/undecided'
 import { assignWaiting } from './transactions/assign'
@@ -23,6 +23,7 @@ export async function relayOnce(context: Context): Promise<typeof idle | undefin
   const mayWait = known.lanes.length === 0 || known.lanes.some(({ hasWaiting }) => hasWaiting)
   const held = await holdLanes(context, known)
   if (!mayWait && held.every(({ open }) => open.length === 0)) return idle
+  await using _kept = keepLeases(context, held)
   if (mayWait) await step('undecided', () => endUndecided(context))
   await step('receipts', () => finalize(context, held))
   // An operation that is stored later starts the next round.

@@ -1,4 +1,5 @@
 import { ageMs } from '#platform/clock'
+import { pause } from '#platform/deadline'
 import { haltedMs } from '../chain/head-progress'
 import type { Context } from '../context'
 import type { LaneKey } from '../keys/keys'
@@ -13,6 +14,7 @@ import {
   type OpenTransaction,
   recordFault,
   releaseLanes,
+  renewAfterMs,
   renewLanes,
 } from './lane.store'
 
@@ -65,6 +67,28 @@ export async function holdLanes(context: Context, read?: KnownLanes): Promise<He
   const isAhead = now.some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
   // guard: while one lane is behind the chain, no lane gives out a nonce
   return isAhead ? held.map((one) => ({ ...one, sound: false })) : held
+}
+
+/**
+ * Renews the leases until it is disposed of. The calls of a round to slow endpoints may take longer than a lease, after
+ * which no step of the round may write to its lanes.
+ */
+export function keepLeases({ database, holder }: Context, held: readonly LeasedLane[]): AsyncDisposable {
+  const end = new AbortController()
+  const keep = async () => {
+    for (;;) {
+      await pause(renewAfterMs, end.signal)
+      if (end.signal.aborted) return
+      await leaseLanes(database, addressesOf(held), holder).catch(() => {})
+    }
+  }
+  const kept = keep()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      end.abort()
+      await kept
+    },
+  }
 }
 
 /**

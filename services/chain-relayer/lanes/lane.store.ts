@@ -89,7 +89,8 @@ export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Att
 
 /** Duration of a lease, in ms: longer than a slow round, and short enough that a killed process is soon replaced. */
 const leaseMs = 5_000
-const renewAfterMs = 1_500
+/** Age in ms from which a lease is renewed. */
+export const renewAfterMs = 1_500
 
 export type KnownLane = Lane & {
   readonly isFree: boolean

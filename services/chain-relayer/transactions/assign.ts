@@ -13,7 +13,6 @@ import { addressesOf, type HeldLane } from '../lanes/held-lanes'
 import {
   drawNonce,
   insertTransaction,
-  leaseLanes,
   type OpenTransaction,
   openNow,
   type TransactionPurpose,
@@ -98,12 +97,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     chosen.open.push(outcome)
     chosen.open.sort((left, right) => left.nonce - right.nonce)
   }
-  let renewedAt = context.clock()
   for await (const batches of batchesOf(context, due, terms)) {
-    if (!isRecent(renewedAt, context.clock(), renewEveryMs)) {
-      await leaseLanes(context.database, addressesOf(usable), context.holder)
-      renewedAt = context.clock()
-    }
     // Transactions of one lane commit one after another, because each needs the nonce after the last.
     await pMap(batches, give, { concurrency: lanes.length })
   }
@@ -259,8 +253,6 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 }
 
 const examineAtOnce = 8
-/** Interval in ms at which the leases are renewed, so that slow examinations do not outlast them. */
-const renewEveryMs = 1_000
 /** Time in ms after which examinations end a round, so that new protective operations do not wait. */
 const examineForMs = 2_000
 /** Most operations per round whose examination runs code of a wallet, because all share one budget of calls. */
