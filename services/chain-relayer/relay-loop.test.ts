@@ -10,8 +10,19 @@ import { orderOf, type Task } from './operations/operation'
 import { operations } from './operations/operation.table'
 import { relayOnce } from './relay-loop'
 import { deadLetters, outbox } from './schema.store'
-import { type Intercept, linesOf, listening, newRefId, newWallet, openFixture, until } from './test-support'
+import {
+  type Intercept,
+  linesOf,
+  listening,
+  newNonce,
+  newRefId,
+  newWallet,
+  openFixture,
+  take,
+  until,
+} from './test-support'
 import { assignWaiting } from './transactions/assign'
+import { inFlightWei } from './transactions/funding'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -25,6 +36,10 @@ const credit = (ausd = 1_000_000n, held = false): Task & { kind: 'credit' } => (
   kind: 'credit',
   payload: { refId: newRefId(), wallet: ana, ausd: String(ausd), held },
 })
+const signedTake = async () => {
+  const { key } = await newWallet(fixture)
+  return take(await fixture.sign(key, { to: fixture.treasury.address, value: 1_000_000n, nonce: newNonce() }))
+}
 const sharesOf = async (wallet: `0x${string}`) => (await fixture.lineOf(wallet)).shares
 const laneCount = () => chain.getTransactionCount({ address: fixture.keys[0]!.address })
 const attemptsOf = (task: Task) =>
@@ -421,6 +436,28 @@ describe('a lane with a low balance', () => {
       const [lane] = await holdLanes(context)
       const costs = lane!.open.map(({ attempts: [first] }) => first!.gas * first!.maxFeeWei)
       expect(costs.reduce((sum, cost) => sum + cost, 0n)).toBeLessThan(50_000_000_000_000_000n)
+      for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+    } finally {
+      await chain.setBalance({ address, value: balanceWei })
+    }
+  })
+
+  test.each([
+    ['credits', async () => credit()],
+    ['transfers', signedTake],
+  ] as const)('sends a part of the %s that wait if it cannot pay for all in one transaction', async (_, taskOf) => {
+    const address = fixture.keys[0]!.address
+    const context = await fixture.begin()
+    const tasks: Task[] = []
+    while (tasks.length < 12) tasks.push(await taskOf())
+    const balanceWei = await chain.getBalance({ address })
+    await chain.setBalance({ address, value: 130_000_000_000_000_000n })
+    try {
+      for (const task of tasks) await fixture.command(task)
+      await relayOnce(context)
+      const [lane] = await holdLanes(context)
+      expect(lane!.open[0]!.operationIds.length).toBeGreaterThan(1)
+      expect(inFlightWei(lane!.open)).toBeLessThanOrEqual(130_000_000_000_000_000n)
       for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
     } finally {
       await chain.setBalance({ address, value: balanceWei })

@@ -1,5 +1,7 @@
 import {
   createTestClient,
+  encodeAbiParameters,
+  encodeDeployData,
   encodeFunctionData,
   type Hex,
   http,
@@ -23,7 +25,7 @@ import { type SignedTransfer, type TokenDomain, typedCancel, typedTransfer } fro
 import type { GivenAuthorization } from '#shared/chain/given-authorization'
 import { idFor } from '#shared/ids'
 import { topics } from '#shared/messages/catalogue'
-import { actorKeys, deployContracts } from '#test/support/contracts'
+import { actorKeys, deployContracts, ownedWalletAbi, ownedWalletBytecode } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { defaultsOf } from '#test/support/settings'
@@ -288,6 +290,21 @@ export async function newWallet(fixture: Fixture, micro = 10_000_000n) {
   if (micro > 0n) await fixture.mint(address, micro)
   return { key, address }
 }
+
+/** Deploys a wallet whose code accepts what its owner signs, once it is wrapped. */
+export async function newOwnedWallet(fixture: Fixture) {
+  const { key, address: owner } = await newWallet(fixture, 0n)
+  const data = encodeDeployData({ abi: ownedWalletAbi, bytecode: ownedWalletBytecode, args: [owner] })
+  const account = privateKeyToAccount(key)
+  const hash = await fixture.chain.sendTransaction({ account, data, chain: null, gas: 1_000_000n })
+  const receipt = await fixture.chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+  const wallet = receipt.contractAddress!
+  await fixture.mint(wallet, 10_000_000n)
+  const wrap = (signature: Hex) =>
+    encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [keccak256(toBytes('OwnedWallet')), signature])
+  return { account, wallet, wrap }
+}
+
 export const take = (authorization: SignedTransfer): Task & { kind: 'take' } => ({
   kind: 'take',
   payload: { payoutId: crypto.randomUUID(), authorization },

@@ -5,11 +5,12 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { refOf } from '#shared/chain/ref'
 import { actorKeys, actors } from '#test/support/contracts'
+import { transferDigest } from '../chain/authorization'
 import { openNode } from '../chain/node'
 import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
 import { relayOnce } from '../relay-loop'
-import { freeze, listening, newRefId, openFixture, until } from '../test-support'
+import { freeze, listening, newNonce, newOwnedWallet, newRefId, openFixture, take, until } from '../test-support'
 import { holdLanes, laneFault } from './held-lanes'
 import { type Lane, lanes, recordFault, releaseLanes } from './lane.store'
 
@@ -33,6 +34,21 @@ const order = async (count: number) => {
   for (const task of tasks) await fixture.command(task)
   return tasks
 }
+
+const drip = (): Task => ({
+  kind: 'drip',
+  payload: { wallet: privateKeyToAccount(generatePrivateKey()).address },
+})
+
+async function takeByContract(): Promise<Task> {
+  const { account, wallet, wrap } = await newOwnedWallet(fixture)
+  const window = { validAfter: '0', validBefore: '4000000000' }
+  const terms = { from: wallet, to: fixture.treasury.address, value: '1000000', ...window, nonce: newNonce() }
+  const digest = transferDigest(fixture.contracts.domain, terms)
+  return take({ ...terms, signature: wrap(await account.sign({ hash: digest })) })
+}
+
+const lower = (address: string) => address.toLowerCase() as Hex
 
 describe('two lanes', () => {
   test('share the work', async () => {
@@ -61,6 +77,29 @@ describe('two lanes', () => {
       await fixture.chain.setBalance({ address, value: balanceWei })
     }
   })
+
+  // The first of two equally free lanes sends, so each of them is tried as the one that is low.
+  test.each([0, 1])(
+    'of which lane %d is low on coin: the other drips and moves the AUSD of a contract wallet',
+    async (at) => {
+      const floorWei = 20n * 10n ** 18n
+      const context = listening(await fixture.begin({ laneMinBalanceWei: floorWei }))
+      const [low, other] = [fixture.keys[at]!.address, fixture.keys[1 - at]!.address]
+      const balanceWei = await fixture.chain.getBalance({ address: low })
+      const tasks = [drip(), await takeByContract()]
+      await fixture.chain.setBalance({ address: low, value: floorWei + 10n ** 15n })
+      try {
+        for (const task of tasks) await fixture.command(task)
+        for (const task of tasks) {
+          const { state, lane } = await fixture.finish(context, task)
+          expect({ state, lane }).toEqual({ state: 'settled', lane: lower(other) })
+        }
+        expect(context.raised).toEqual([])
+      } finally {
+        await fixture.chain.setBalance({ address: low, value: balanceWei })
+      }
+    },
+  )
 
   test('work independently when one is blocked', async () => {
     const context = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })

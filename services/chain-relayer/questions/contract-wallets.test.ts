@@ -1,12 +1,12 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { concat, encodeAbiParameters, encodeDeployData, type Hex, keccak256, toBytes } from 'viem'
+import { concat, encodeAbiParameters, encodeDeployData, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { canonical } from '#shared/chain/given-authorization'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
-import { ownedWalletAbi, ownedWalletBytecode, trickWalletAbi, trickWalletBytecode } from '#test/support/contracts'
+import { trickWalletAbi, trickWalletBytecode } from '#test/support/contracts'
 import { transferDigest } from '../chain/authorization'
-import { newNonce, newWallet, openFixture, recipient, take, until } from '../test-support'
+import { newNonce, newOwnedWallet, newWallet, openFixture, recipient, take, until } from '../test-support'
 import { answersOf } from './answers'
 import { createSend } from './send'
 
@@ -24,26 +24,9 @@ const ask = (question: Question, request: object) =>
     .answer(request)
 
 describe('a contract wallet', () => {
-  const ownedWallet = async () => {
-    const { key, address: owner } = await newWallet(fixture, 0n)
-    const data = encodeDeployData({
-      abi: ownedWalletAbi,
-      bytecode: ownedWalletBytecode,
-      args: [owner],
-    })
-    const account = privateKeyToAccount(key)
-    const hash = await chain.sendTransaction({ account, data, chain: null, gas: 1_000_000n })
-    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
-    const wallet = receipt.contractAddress!
-    await fixture.mint(wallet, 10_000_000n)
-    const wrap = (signature: Hex) =>
-      encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [keccak256(toBytes('OwnedWallet')), signature])
-    return { account, wallet, wrap }
-  }
-
   test('cashes out by a signature that its own code accepts, and by no other', async () => {
     const context = await fixture.begin()
-    const { account, wallet, wrap } = await ownedWallet()
+    const { account, wallet, wrap } = await newOwnedWallet(fixture)
     const terms = {
       from: wallet,
       to: treasury,
@@ -163,7 +146,7 @@ describe('a contract wallet', () => {
 
   test('that is deployed may wrap its signatures by ERC-6492, to cash out and to sign in', async () => {
     const context = await fixture.begin()
-    const { account, wallet, wrap } = await ownedWallet()
+    const { account, wallet, wrap } = await newOwnedWallet(fixture)
     const window = { validAfter: '0', validBefore: '4000000000', nonce: newNonce() }
     const terms = { from: wallet, to: treasury, value: '3000000', ...window }
     const own = wrap(await account.sign({ hash: transferDigest(contracts.domain, terms) }))
@@ -183,7 +166,7 @@ describe('a contract wallet', () => {
   })
 
   test('security: 300 forged sign-ins take few chain calls, and a contract wallet still signs in', async () => {
-    const { account, wallet, wrap } = await ownedWallet()
+    const { account, wallet, wrap } = await newOwnedWallet(fixture)
     // An invalid instruction uses up all gas of its call.
     const deployed = {
       account,
@@ -253,7 +236,7 @@ describe('a contract wallet', () => {
   )
 
   test('signs in by its own code; an account without code never does', async () => {
-    const { account, wallet, wrap } = await ownedWallet()
+    const { account, wallet, wrap } = await newOwnedWallet(fixture)
     const text = 'Sign in to Service'
     const signature = wrap(await account.signMessage({ message: text }))
     const check = (asked: string) => ask(questions.SignatureCheck, { wallet: asked, text, signature })

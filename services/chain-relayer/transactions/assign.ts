@@ -25,7 +25,18 @@ import { lockWallets } from '../operations/wallet.store'
 import { bundlesOf } from './bundle'
 import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './funding'
 import { type Fit, holdRefused, preflight, type RoundTerms, unsettledRestMs } from './preflight'
-import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall, runsForeignCode } from './transaction'
+import {
+  atLeast,
+  batched,
+  bundleCall,
+  feesFor,
+  isSigned,
+  lineCall,
+  lineGasLimit,
+  manyCall,
+  manyGas,
+  runsForeignCode,
+} from './transaction'
 
 const dueMax = 256
 
@@ -62,7 +73,12 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     lanes
       .filter(({ roomWei }) => roomWei >= cost)
       .sort((left, right) => (left.bidRoomWei > right.bidRoomWei ? -1 : 1))[0]
-  const terms = { from: (freestFor(1n) ?? lanes[0]!).lane.address, fees, newest }
+  const terms: RoundTerms = {
+    senderOf: (cost) => (freestFor(cost) ?? lanes[0]!).lane.address,
+    canSend: (gas) => freestFor(costWei({ valueWei: 0n, gas }, fees)) !== undefined,
+    fees,
+    newest,
+  }
   let given = 0
   const inTurn = openQueues()
   const lost = new Set<string>()
@@ -284,6 +300,7 @@ async function* batchesOf(
     context,
     protective.filter((operation) => fits.has(operation)),
     fits,
+    terms,
   )
 
   const others = due.filter((operation) => !protective.includes(operation))
@@ -291,7 +308,7 @@ async function* batchesOf(
   for (const operation of others) if (await runsForeignCode(context, operation)) foreign.add(operation)
   const own = others.filter((operation) => !foreign.has(operation))
   const sharing = own.filter((operation) => mayShare(context, operation))
-  const { together, alone: single } = batched(sharing, context.settings.batchMax)
+  const { together, alone: single } = batchesOfLine(context, sharing, terms)
   yield together.map((group) => batchOf(context, group))
 
   const bundles = await bundlesOf(context, single, terms)
@@ -322,14 +339,26 @@ async function* batchesOf(
 }
 
 /** Returns batches of operations that have been examined. */
-function batchedOf(context: Context, operations: readonly Operation[], fits: ReadonlyMap<Operation, Fit>): Batch[] {
+function batchedOf(
+  context: Context,
+  operations: readonly Operation[],
+  fits: ReadonlyMap<Operation, Fit>,
+  terms: RoundTerms,
+): Batch[] {
   const sharing = operations.filter((operation) => mayShare(context, operation))
-  const { together } = batched(sharing, context.settings.batchMax)
+  const { together } = batchesOfLine(context, sharing, terms)
   const shared = new Set(together.flat())
   return [
     ...together.map((group) => batchOf(context, group)),
     ...operations.filter((operation) => !shared.has(operation)).flatMap((operation) => singleOf(operation, fits)),
   ]
+}
+
+/** Divides operations into batches that a lane can pay, unless none can pay for even one operation. */
+function batchesOfLine({ settings }: Context, operations: readonly Operation[], { canSend }: RoundTerms) {
+  const tasks = operations.filter(({ kind }) => isBatchable(kind)) as BatchableTask[]
+  const isPaid = (group: readonly Operation[]) => canSend(manyGas(group as readonly BatchableTask[]))
+  return batched(operations, settings.batchMax, tasks.some((task) => canSend(lineGasLimit(task))) ? isPaid : undefined)
 }
 
 const batchOf = ({ contracts }: Context, group: readonly Operation[]): Batch => ({

@@ -26,7 +26,7 @@ import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
 import { otherRefills } from '../operations/wallet.store'
 import { checkOwed } from '../unsolicited-deposits/giveback'
-import { type Funds, fundsFor } from './funding'
+import { costWei, type Funds, fundsFor } from './funding'
 import { isSigned, runsForeignCode, transactionCall, transferTerms } from './transaction'
 
 export type Fit = {
@@ -37,7 +37,10 @@ export type Fit = {
 }
 
 export type RoundTerms = {
-  readonly from: `0x${string}`
+  /** Returns the lane that would send a call of this cost, in wei. */
+  readonly senderOf: (costWei: bigint) => `0x${string}`
+  /** Returns true if a lane can pay a call with this gas limit. */
+  readonly canSend: (gas: bigint) => boolean
   readonly fees: Fees
   readonly newest: ChainSnapshot['newest']
 }
@@ -54,7 +57,7 @@ const unsettledMs = 500
  * would sign it.
  */
 export async function preflight(context: Context, operation: Operation, terms: RoundTerms): Promise<Fit | undefined> {
-  const { from, newest } = terms
+  const { fees, newest } = terms
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
     context.log.info({ operationId: operation.id, kind: operation.kind }, 'operation needs no transaction')
@@ -70,7 +73,6 @@ export async function preflight(context: Context, operation: Operation, terms: R
     await giveUp(context, operation, 'nothing_due', false)
     return undefined
   }
-  if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
   if (operation.kind === 'giveback') {
     const owed = await checkOwed(context, operation.payload)
     const restMs = owed === 'unsettled' ? unsettledMs : waitMs
@@ -80,7 +82,9 @@ export async function preflight(context: Context, operation: Operation, terms: R
   const foreign = await runsForeignCode(context, operation)
   const call = await transactionCall(context, operation, foreign)
   spendsOfCall(context.policy, 0, call)
-  const expected = await foresee(context, operation, { call, foreign, ...terms })
+  const from = terms.senderOf(costWei(call, fees))
+  if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
+  const expected = await foresee(context, operation, { call, from, fees, foreign })
   if (expected === 'send') {
     const only = foreign ? from : undefined
     return { call, only, funds: await fundsFor(context, operation) }
@@ -154,7 +158,7 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 async function foresee(
   context: Context,
   operation: Operation,
-  { call, from, fees, foreign }: RoundTerms & { call: CallToSign; foreign: boolean },
+  { call, from, fees, foreign }: { call: CallToSign; from: `0x${string}`; fees: Fees; foreign: boolean },
 ): Promise<AfterRevert | 'send' | 'unsettled'> {
   const { to, data, valueWei: value, gas } = call
   const request = { from, to, data, value, gas, fees }

@@ -19,6 +19,14 @@ describe('a batch', () => {
     expect(together.map((group) => group.length)).toEqual([...sizes])
     expect(single).toHaveLength(alone)
   })
+
+  test('has no more operations than can be paid, and leaves alone what cannot be paid with another', () => {
+    const five = Array.from({ length: 5 }, () => one('credit'))
+    const sizesUpTo = (most: number) => batched(five, 16, (group) => group.length <= most)
+    expect(sizesUpTo(2).together.map((group) => group.length)).toEqual([2, 2])
+    expect(sizesUpTo(2).alone).toHaveLength(1)
+    expect(sizesUpTo(1)).toEqual({ together: [], alone: five })
+  })
 })
 
 const gwei = 1_000_000_000n

@@ -181,8 +181,10 @@ export const lineCall = (task: CreditLineTask, creditLine: Hex): CallToSign => (
   to: creditLine,
   data: lineData(task),
   valueWei: 0n,
-  gas: gasLimits[lineGas(task)],
+  gas: lineGasLimit(task),
 })
+
+export const lineGasLimit = (task: CreditLineTask): bigint => gasLimits[lineGas(task)]
 
 const lineGas = (task: CreditLineTask): keyof typeof gasLimits => {
   if (task.kind === 'verify') return 'setVerified'
@@ -221,25 +223,29 @@ function lineData(task: CreditLineTask): Hex {
   }
 }
 
+/** Divides operations into batches of at most `batchMax` that `isPaid` accepts, and those that are sent alone. */
 export function batched<O extends { readonly kind: OperationKind; readonly tries: number }>(
   operations: readonly O[],
   batchMax: number,
+  isPaid: (group: readonly O[]) => boolean = () => true,
 ): { together: O[][]; alone: O[] } {
   const fits = (one: O) => batchMax > 1 && isBatchable(one.kind) && one.tries === 0
-  const alone = operations.filter((one) => !fits(one))
-  const candidates = operations.filter(fits)
-  const together: O[][] = []
-  for (let from = 0; from < candidates.length; from += batchMax) {
-    const group = candidates.slice(from, from + batchMax)
-    if (group.length > 1) together.push(group)
-    else alone.push(...group)
+  const groups: O[][] = []
+  for (const one of operations.filter(fits)) {
+    const group = groups.at(-1)
+    if (group && group.length < batchMax && isPaid([...group, one])) group.push(one)
+    else groups.push([one])
   }
-  return { together, alone }
+  const isShared = (group: readonly O[]) => group.length > 1
+  const alone = [...operations.filter((one) => !fits(one)), ...groups.filter((group) => !isShared(group)).flat()]
+  return { together: groups.filter(isShared), alone }
 }
+
+export const manyGas = (tasks: readonly BatchableTask[]): bigint => manyGasLimit(tasks.map(opKindOf))
 
 export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): CallToSign {
   const data = encodeLine('many', [tasks.map(opOf)])
-  return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
+  return { to: creditLine, data, valueWei: 0n, gas: manyGas(tasks) }
 }
 
 /**
