@@ -8,6 +8,7 @@ import { actorKeys, actors } from '#test/support/contracts'
 import { transferDigest } from '../chain/authorization'
 import { openNode } from '../chain/node'
 import { type Context, newProcess } from '../context'
+import { countSigned, signedTotals } from '../keys/signed-amounts.store'
 import type { Task } from '../operations/operation'
 import { relayOnce } from '../relay-loop'
 import { freeze, listening, newNonce, newOwnedWallet, newRefId, openFixture, take, until } from '../test-support'
@@ -49,6 +50,15 @@ async function takeByContract(): Promise<Task> {
 }
 
 const lower = (address: string) => address.toLowerCase() as Hex
+
+const dayMicro = 10n ** 12n
+const dayLimit = fixture.signersOf({ credit: { most: dayMicro, day: dayMicro } })
+/** Counts as much as a lane may sign in a day. */
+const spendDay = (address: string) =>
+  fixture.database.transaction((tx) =>
+    countSigned(tx, lower(address), 'credit', [{ spending: 'credit', identity: newNonce(), amount: dayMicro }]),
+  )
+const forgetSpent = () => fixture.database.run((db) => db.delete(signedTotals))
 
 describe('two lanes', () => {
   test('share the work', async () => {
@@ -100,6 +110,26 @@ describe('two lanes', () => {
       }
     },
   )
+
+  test('of which one has reached its daily limit: the other signs, and no alert is raised', async () => {
+    const [spent, other] = fixture.keys.map(({ address }) => address)
+    const context = { ...listening(await fixture.begin()), ...dayLimit }
+    const balanceWei = await fixture.chain.getBalance({ address: other! })
+    // The lane at its limit is the freest.
+    await fixture.chain.setBalance({ address: other!, value: 5n * 10n ** 18n })
+    await spendDay(spent!)
+    try {
+      for (const tasks of [await order(1), await order(3)])
+        for (const task of tasks) {
+          const { state, lane } = await fixture.finish(context, task)
+          expect({ state, lane }).toEqual({ state: 'settled', lane: lower(other!) })
+        }
+      expect(context.raised).toEqual([])
+    } finally {
+      await forgetSpent()
+      await fixture.chain.setBalance({ address: other!, value: balanceWei })
+    }
+  })
 
   test('work independently when one is blocked', async () => {
     const context = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
@@ -361,6 +391,22 @@ describe('two instances of chain-relayer', () => {
     counted.copies = 2
     expect(await heldBy(first)).toHaveLength(1)
     expect(await heldBy(second)).toHaveLength(1)
+  })
+
+  test('sign for each other: an order above the daily limit of one lane is soon signed by the other', async () => {
+    const { first, second } = await pair()
+    const [spent] = await heldBy(first)
+    const [other] = await heldBy(second)
+    await spendDay(spent!)
+    try {
+      const [task] = await order(1)
+      await relayOnce({ ...first, ...dayLimit })
+      expect(await fixture.operationOf(task!)).toMatchObject({ state: 'waiting', reason: 'policy_refused' })
+      const { state, lane } = await fixture.finish({ ...second, ...dayLimit }, task!)
+      expect({ state, lane }).toEqual({ state: 'settled', lane: other as Hex })
+    } finally {
+      await forgetSpent()
+    }
   })
 
   test('hand over at once when one shuts down cleanly', async () => {

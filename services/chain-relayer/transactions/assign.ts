@@ -69,9 +69,9 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   if (rowsMax === 0) return 0
   const due = await context.database.read((db) => findDue(db, rowsMax))
   if (due.length === 0) return 0
-  const freestFor = (cost: bigint) =>
+  const freestFor = (cost: bigint, without: readonly Room[] = []) =>
     lanes
-      .filter(({ roomWei }) => roomWei >= cost)
+      .filter((one) => one.roomWei >= cost && !without.includes(one))
       .sort((left, right) => (left.bidRoomWei > right.bidRoomWei ? -1 : 1))[0]
   const terms: RoundTerms = {
     senderOf: (cost) => (freestFor(cost) ?? lanes[0]!).lane.address,
@@ -82,10 +82,10 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   let given = 0
   const inTurn = openQueues()
   const lost = new Set<string>()
-  const give = async (batch: Batch) => {
+  const give = async (batch: Batch, refusing: readonly Room[] = []): Promise<void> => {
     const cost = costWei(batch.call, fees)
     const only = lanes.find(({ lane }) => lane.address === batch.only)
-    const chosen = only ?? freestFor(cost)
+    const chosen = only ?? freestFor(cost, refusing)
     if (chosen && lost.has(chosen.lane.address)) return
     if (!chosen || chosen.roomWei < cost) {
       const fields = { lanes: lanes.map(({ lane }) => lane.address) }
@@ -104,18 +104,26 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     // Each nonce of a lane is known once the one before is stored.
     const outcome = await inTurn(chosen.lane.address, async () => {
       const stored = await assign(context, chosen, batch, fees)
-      if (typeof stored !== 'string') chosen.nextNonce = stored.nonce + 1
+      if (typeof stored !== 'string' && 'nonce' in stored) chosen.nextNonce = stored.nonce + 1
       return stored
     })
     if (outcome === 'lane lost') lost.add(chosen.lane.address)
     if (typeof outcome === 'string') return take(-1)
+    if ('refusal' in outcome) {
+      take(-1)
+      const { refusal } = outcome
+      const refused = [...refusing, chosen]
+      // Each key has a daily limit of its own.
+      const hasAnother = refusal.by === 'limit' && !only && freestFor(cost, refused) !== undefined
+      return hasAnother ? give(batch, refused) : holdAll(context, batch.operations, refusal)
+    }
     given += 1
     chosen.open.push(outcome)
     chosen.open.sort((left, right) => left.nonce - right.nonce)
   }
   for await (const batches of batchesOf(context, due, terms)) {
     // Transactions of one lane commit one after another, because each needs the nonce after the last.
-    await pMap(batches, give, { concurrency: lanes.length })
+    await pMap(batches, (batch) => give(batch), { concurrency: lanes.length })
   }
   if (given > 0 && due.length === rowsMax) context.wake()
   return given
@@ -171,7 +179,7 @@ class NothingCovered extends Error {
   override name = 'NothingCovered'
 }
 
-type Assigned = OpenTransaction | 'nothing stored' | 'lane lost'
+type Assigned = OpenTransaction | 'nothing stored' | 'lane lost' | { readonly refusal: PolicyRefusal }
 
 /**
  * Stores nonce, signature, transaction and operations in one commit; only stored bytes are broadcast. Leaves out
@@ -187,7 +195,7 @@ async function assign(
   const { operations, purpose, funds } = batch
   const costEachWei = costWei(batch.call, fees) / BigInt(operations.length)
   let covers: ReadonlyMap<Operation, Cover> = new Map()
-  let stored: Assigned = 'nothing stored'
+  let stored: OpenTransaction | 'nothing stored' = 'nothing stored'
   let isDrawn = () => false
   let going: readonly Operation[] = []
   try {
@@ -217,10 +225,7 @@ async function assign(
       return openNow(transaction, attempt, new Date(context.clock()))
     })
   } catch (error) {
-    if (error instanceof PolicyRefused) {
-      await holdAll(context, operations, error.refusal)
-      return 'nothing stored'
-    }
+    if (error instanceof PolicyRefused) return { refusal: error.refusal }
     if (isTooLate(error)) {
       const isLaneLost = !isDrawn()
       const reason = isLaneLost ? 'lane lease lost' : 'operation assigned by another instance'

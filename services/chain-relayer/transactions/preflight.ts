@@ -12,15 +12,7 @@ import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, spendsOfCall } from '../keys/policy'
 import { useOf } from '../operations/authorization-search'
-import {
-  isUpToWallet,
-  isVerdict,
-  lapsesSoon,
-  type PayloadOf,
-  payerOf,
-  restMaxMs,
-  transferRestMs,
-} from '../operations/operation'
+import { isUpToWallet, isVerdict, lapsesSoon, type PayloadOf, payerOf, transferRestMs } from '../operations/operation'
 import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
@@ -228,7 +220,9 @@ export async function holdRefused(
   }
   const fields = { operationId: id, kind, why }
   context.logThrottled.alarm(`policy:${kind}`, fields, 'policy refused an operation, needs manual review')
-  await context.database.run((db) => postponeOperation(db, id, restMaxMs, 0, 'policy_refused'))
+  // At first the rest is short, so that an instance whose lane has not reached its limit soon finds the operation due.
+  const restMs = transferRestMs(ageMs(operation.createdAt, context.clock()))
+  await context.database.run((db) => postponeOperation(db, id, restMs, 0, 'policy_refused'))
 }
 
 /** Decides from finalized blocks whether the transfer is done. One submitted by a third party counts as done. */
