@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { type Hex, hexToBigInt, isHex, parseTransaction } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { pause } from '#platform/deadline'
 import { idFor } from '#shared/ids'
 import { actors } from '#test/support/contracts'
@@ -11,6 +12,7 @@ import { operations } from './operations/operation.table'
 import { relayOnce } from './relay-loop'
 import { deadLetters, outbox } from './schema.store'
 import {
+  freeze,
   type Intercept,
   linesOf,
   listening,
@@ -339,6 +341,21 @@ describe('several operations in one transaction', () => {
     expect((await fixture.finish(context, fresh)).state).toBe('settled')
     expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(1_000_000n)
   })
+})
+
+test('security: the first of many freezes is sent before the last is examined', async () => {
+  const context = await fixture.begin()
+  const wallets = Array.from({ length: 40 }, () => privateKeyToAddress(generatePrivateKey()))
+  const tasks = wallets.map((wallet) => freeze(wallet, true, 1n))
+  for (const task of tasks) await fixture.command(task)
+  const calls: string[] = []
+  fixture.endpoint.intercept = (method, _, [call]) => {
+    if (method === 'eth_sendRawTransaction') calls.push('sent')
+    if (method === 'eth_call' && (call as { from?: string }).from) calls.push('examined')
+    return undefined
+  }
+  for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+  expect(calls.indexOf('sent')).toBeLessThan(calls.lastIndexOf('examined'))
 })
 
 describe('a transaction that is not mined', () => {

@@ -22,6 +22,7 @@ import { assignOperations, findDue, postponeOperation } from '../operations/oper
 import type { Operation } from '../operations/operation.table'
 import { giveUp } from '../operations/order'
 import { lockWallets } from '../operations/wallet.store'
+import { broadcastDue } from './broadcast'
 import { bundlesOf } from './bundle'
 import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './funding'
 import { type Fit, holdRefused, preflight, type RoundTerms, unsettledRestMs } from './preflight'
@@ -124,6 +125,9 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   for await (const batches of batchesOf(context, due, terms)) {
     // Transactions of one lane commit one after another, because each needs the nonce after the last.
     await pMap(batches, (batch) => give(batch), { concurrency: lanes.length })
+    // A hold may end while the next operations are examined.
+    if (batches.some(({ operations }) => operations.some(({ kind }) => isProtective(kind))))
+      await broadcastDue(context, usable)
   }
   if (given > 0 && due.length === rowsMax) context.wake()
   return given
@@ -280,8 +284,8 @@ const examineForMs = 2_000
 const foreignPerRound = 2
 
 /**
- * Yields batches as soon as they are examined, so that slow operations delay no others. Protective ones come first,
- * then those that need no examination of their own, then the others, and last those that run code of a wallet.
+ * Yields batches as soon as they are examined, so that slow operations delay no others. Protective ones come first, some at
+ * a time, then those that need no examination of their own, then the others, and last those that run code of a wallet.
  */
 async function* batchesOf(
   context: Context,
@@ -300,13 +304,21 @@ async function* batchesOf(
   }
   const examineAll = (wanted: readonly Operation[]) => pMap(wanted, examineOne, { concurrency: examineAtOnce })
   const protective = due.filter(({ kind }) => isProtective(kind))
-  await examineAll(protective)
-  yield batchedOf(
-    context,
-    protective.filter((operation) => fits.has(operation)),
-    fits,
-    terms,
-  )
+  const atOnce = Math.max(examineAtOnce, context.settings.batchMax)
+  for (let from = 0; from < protective.length; from += atOnce) {
+    if (from > 0 && !isRecent(startedAt, context.clock(), examineForMs)) {
+      context.wake()
+      break
+    }
+    const group = protective.slice(from, from + atOnce)
+    await examineAll(group)
+    yield batchedOf(
+      context,
+      group.filter((operation) => fits.has(operation)),
+      fits,
+      terms,
+    )
+  }
 
   const others = due.filter((operation) => !protective.includes(operation))
   const foreign = new Set<Operation>()
