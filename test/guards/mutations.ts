@@ -120,6 +120,10 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
     'aheadMaxMs',
     '0',
   ),
+  'a decided refund or dispute that a look does not find is asked for again': instead(
+    'now - report.updatedAt.getTime()',
+    'now',
+  ),
   'what a wallet repaid needlessly is owed back to it in the books': instead('needlesslyRepaid(reversal)', '0n'),
   'a payment takes its quote before its checkout is opened': instead('QuoteTake', 'QuoteFind'),
   'no top-up is accepted that the treasury does not cover': always,

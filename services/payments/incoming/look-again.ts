@@ -1,7 +1,7 @@
 import { noneOfItsForm, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { leaseLooks, planLook, type StoredReport } from '../losses/refund.store'
-import { isOpen, lookAfterNewsMs, subjectOf } from '../losses/report'
+import { lookAfterMissMs, subjectOf } from '../losses/report'
 import { findPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { findRefunded, isAnother } from '../providers/look-up'
@@ -37,9 +37,10 @@ async function look(context: Context, report: StoredReport): Promise<void> {
     disputeId ? askForDispute(context, account, disputeId) : askForRefund(context, account, report)
   const isFound = payment !== undefined && (await ask(payment.account))
   if (isFound) return
-  // What cannot be found any more stays as it was decided.
-  const nextCheckAt = isOpen(report) ? new Date(context.clock() + lookAfterNewsMs(report)) : null
-  await database.transaction((tx) => planLook(tx, report.id, nextCheckAt))
+  const now = context.clock()
+  // guard: a decided refund or dispute that a look does not find is asked for again
+  const afterMs = lookAfterMissMs(report, now - report.updatedAt.getTime())
+  await database.transaction((tx) => planLook(tx, report.id, afterMs === null ? null : new Date(now + afterMs)))
 }
 
 async function askForRefund(context: Context, account: PaymentRow['account'], report: StoredReport): Promise<boolean> {

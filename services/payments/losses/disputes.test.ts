@@ -344,6 +344,21 @@ describe.each([
   })
 })
 
+// guard: a decided refund or dispute that a look does not find is asked for again
+test('a dispute that was lost is asked for until it is found, because nothing else may tell which charge it is about', async () => {
+  const id = await given('QRIS')
+  const dispute = await disputed(id)
+  await move(dispute, 'LOST')
+  await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+  const isPlanned = async () => (await fixture.report(dispute))!.nextCheckAt !== null
+  await fixture.control('faults', hidden)
+  await lookLater(130_000)
+  expect(await isPlanned()).toBe(true)
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+  await lookLater(3_700_000)
+  expect(await isPlanned()).toBe(false)
+})
+
 test('a refund that was named by a webhook alone, and has failed, frees the wallet by its row in the list', async () => {
   const id = await given('QRIS')
   const made = await fixture.control(`payments/${id}/refund`, { status: 'PENDING', reference_id: 'dashboard' })

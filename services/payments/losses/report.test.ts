@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { backOf, chargebackId, listedId, lookAfterLookMs, lookAfterNewsMs, type Report, voidId } from './report'
+import {
+  backOf,
+  chargebackId,
+  listedId,
+  lookAfterLookMs,
+  lookAfterMissMs,
+  lookAfterNewsMs,
+  type Report,
+  voidId,
+} from './report'
 
 const paidMinor = 50_000n
 const refund = (id: string, status: Report['status'], minor: bigint | null = 10_000n): Report => ({
@@ -162,5 +171,15 @@ describe('a refund or dispute is asked for again', () => {
     ['soon if it reads as open after its success', said('pending'), said('succeeded'), decided],
   ] as const)('after a look, %s', (_, now, before, afterMs) => {
     expect(lookAfterLookMs(now, before)).toBe(afterMs)
+  })
+
+  test.each([
+    ['hourly while it is open, however long', 'pending', 90_000_000, open],
+    ['soon if it was decided just now', 'succeeded', 1_000, decided],
+    ['after as long as it has not changed', 'dead', 600_000, 600_000],
+    ['hourly for a day', 'succeeded', 80_000_000, open],
+    ['never after a day', 'succeeded', 86_400_001, null],
+  ] as const)('after a look that does not find it, %s', (_, status, unchangedMs, afterMs) => {
+    expect(lookAfterMissMs({ status }, unchangedMs)).toBe(afterMs)
   })
 })

@@ -70,6 +70,16 @@ type Said = Pick<Report, 'status' | 'refundedMinor'>
 /** Returns the time in ms from news of a refund or dispute until it is asked for again. */
 export const lookAfterNewsMs = ({ status }: Pick<Said, 'status'>): number => (isOpen({ status }) ? openMs : confirmMs)
 
+/** Time in ms for which one that was decided, and that a look does not find, is asked for: the provider may hide it for a while. */
+const missedMaxMs = 86_400_000
+
+/** Returns the time in ms after which it is asked for again if a look did not find it; null means never. */
+export function lookAfterMissMs({ status }: Pick<Said, 'status'>, unchangedMs: number): number | null {
+  if (isOpen({ status })) return openMs
+  // What cannot be found any more stays as it was decided.
+  return unchangedMs > missedMaxMs ? null : Math.min(openMs, Math.max(confirmMs, unchangedMs))
+}
+
 /**
  * Returns the time in ms after which it is asked for again after a look; null means never. A decision is asked for until a
  * look reads it as it is stored: the answer to the news may have been one from before.
