@@ -203,7 +203,7 @@ export const payments = {
   WebhookObjectMissing: {
     severity: 'ticket',
     steps:
-      "A refund or dispute that cannot be fetched names a payment of ours, so that its hold goes on or its wallet is frozen. Look the object up in the provider's dashboard, and resend its webhook there. If it does not exist, `wallets clear <wallet>`.",
+      "A refund or dispute that cannot be fetched names a payment of ours, so that its hold goes on or its wallet is frozen. It is asked for hourly. Look it up in the provider's dashboard. If it does not exist, `wallets clear <wallet>`.",
     ends: 'the object can be fetched',
     access: ['provider', 'ops'],
     log: ['webhook object not found at provider'],
