@@ -358,6 +358,12 @@ test('security: the first of many freezes is sent before the last is examined', 
   expect(calls.indexOf('sent')).toBeLessThan(calls.lastIndexOf('examined'))
 })
 
+const bumped = (context: Awaited<ReturnType<typeof fixture.begin>>, task: Task) =>
+  until(async () => {
+    await relayOnce(context)
+    return (await attemptsOf(task)).length > 1
+  }, 'a higher fee')
+
 describe('a transaction that is not mined', () => {
   test('gets a higher fee at the same nonce, and one attempt is mined', async () => {
     const context = await fixture.begin()
@@ -412,10 +418,7 @@ describe('although an endpoint is so slow that a round takes longer than a lease
     const drop = fixture.endpoint.intercept
     fixture.endpoint.intercept = (method, forward, params) =>
       method === 'eth_getBlockByNumber' && params[0] === 'latest' ? slowly(forward) : drop?.(method, forward, params)
-    await until(async () => {
-      await relayOnce(context)
-      return (await attemptsOf(task)).length > 1
-    }, 'a higher fee')
+    await bumped(context, task)
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
@@ -523,10 +526,7 @@ describe('a lane with a low balance', () => {
       await chain.setBalance({ address, value: balanceWei })
     }
     expect(await attemptsOf(task)).toHaveLength(1)
-    await until(async () => {
-      await relayOnce(context)
-      return (await attemptsOf(task)).length > 1
-    }, 'a higher fee')
+    await bumped(context, task)
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
