@@ -123,7 +123,7 @@ async function receiveRow(context: Context, account: ProviderAccount, row: Liste
   failpoint('payments:row-of-list-received')
 }
 
-/** Time for which the row of a refund or dispute may be ahead of what it names, in ms: longer than the list is read hourly. */
+/** Longest time in ms for which a row of a refund or dispute is ahead of what it names. The list is read several times in it. */
 const aheadMaxMs = 86_400_000
 
 /** Time for which one of our payments may be missing or contradicted at the provider before an alert, in ms. */
