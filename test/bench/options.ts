@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 export const benchNames = [
   'backfill',
   'ponder',
+  'growth',
   'freshness',
   'alone',
   'verify',
@@ -30,7 +31,7 @@ export type Options = {
   readonly connections: number
   readonly topups: number
   readonly topupsPerSecond: number
-  /** Number of top-ups of `sustained` at each rate. */
+  /** Number of top-ups of `growth` between its measurements, and of `sustained` at each rate. */
   readonly payments: number
   readonly sends: number
   readonly minutes: number
@@ -50,7 +51,7 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --connections N   verify, me, signin, quote, webhook: connections of the load (default: 16)
   --topups N        topup, cost, million: number of top-ups, and of the cash-outs of cost (default: 100)
   --rate N          topup, cost, million: top-ups per second (default: 4)
-  --payments N      sustained: top-ups at each of its rates (default: 3000)
+  --payments N      growth, sustained: top-ups between its measurements, or at each of its rates (default: 3000)
   --sends N         sends, x402: number of sends by each relayer (default: 4000)
   --minutes N       memory: minutes of load (default: 2)
   --fsync-ms N      benches of a whole stack: each sync to the disk takes N ms longer, by strace(1) (default: 0)

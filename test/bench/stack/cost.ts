@@ -1,4 +1,4 @@
-import postgres, { type Sql } from 'postgres'
+import type { Sql } from 'postgres'
 import { outsideOf } from '#infra/demo/external'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -11,7 +11,7 @@ import { openCheckout } from '../../support/requests'
 import { against, type Figure } from '../figure'
 import type { Options } from '../options'
 import { arrive } from './arrivals'
-import { type Counts, countStatements, countTransactions, readCounts } from './counts'
+import { type Counts, countStatements, countTransactions, openAdmin, readCounts } from './counts'
 import { watchCredits } from './credits'
 import { processorMs } from './processor-time'
 
@@ -28,7 +28,7 @@ type Measured = (typeof measured)[number]
 
 /** Measures what one top-up and one cash-out cost under load, and what an idle stack costs. */
 export async function benchCost(stack: Stack, options: Options): Promise<Figure[]> {
-  await using sql = admin(stack)
+  await using sql = openAdmin(stack)
   await countStatements(stack, sql.client)
   const insertMs = await insertYardstick(stack, sql.client)
   const people = await verifiedUsers(stack, Math.min(peopleMax, options.topups), cashes)
@@ -154,9 +154,4 @@ async function insertYardstick(stack: Stack, sql: Sql): Promise<number> {
     await sql`insert into public.bench_yardstick (said) values (${`row ${turn}`})`
   const own = process.cpuUsage(before.own)
   return ((own.user + own.system) / 1_000 + server() - before.server) / inserts
-}
-
-const admin = (stack: Stack) => {
-  const client = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
-  return { client, [Symbol.asyncDispose]: () => client.end({ timeout: 1 }) }
 }

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import postgres, { type Sql } from 'postgres'
 import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -20,6 +20,11 @@ export type Counts = {
   readonly stored: number
   /** Calls of the payment provider, each attempt. */
   readonly providerCalls: number
+}
+
+export function openAdmin(stack: Stack) {
+  const client = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  return { client, [Symbol.asyncDispose]: () => client.end({ timeout: 1 }) }
 }
 
 /** Makes Postgres count statements, for which it is restarted. */
