@@ -1,6 +1,6 @@
 import { noneOfItsForm, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
-import { leaseLooks, planLook, type StoredReport } from '../losses/refund.store'
+import { leaseLooks, planLookAfterMiss, type StoredReport } from '../losses/refund.store'
 import { lookAfterMissMs, subjectOf } from '../losses/report'
 import { findPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -41,7 +41,8 @@ async function look(context: Context, report: StoredReport): Promise<void> {
   const now = context.clock()
   // guard: a decided refund or dispute that a look does not find is asked for again
   const afterMs = lookAfterMissMs(report, now - report.updatedAt.getTime())
-  await database.transaction((tx) => planLook(tx, report.id, afterMs === null ? null : new Date(now + afterMs)))
+  const nextCheckAt = afterMs === null ? null : new Date(now + afterMs)
+  await database.transaction((tx) => planLookAfterMiss(tx, report, nextCheckAt))
 }
 
 async function askForRefund(context: Context, account: PaymentRow['account'], report: StoredReport): Promise<boolean> {

@@ -489,6 +489,8 @@ export async function receiveRefund(
   if (!matched) {
     await recordAnomaly(tx, { kind: 'object_unknown', ...about })
     if (fetched.status === 'succeeded') await recordUnmatched(tx, context, charge)
+    // A webhook may have named one of our payments with it.
+    await endDoubt(tx, context, voidId(refund.refundId))
     return
   }
   const { id: paymentId } = matched

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { pause } from '#platform/deadline'
 import { keptDelivery } from '#shared/provider/delivery'
 import { lookAgain } from '../incoming/look-again'
+import type { PaymentProvider } from '../provider'
 import { openFixture, waitUntil } from '../test-support'
 import { actionsOn, kinds } from './test-support'
 
@@ -240,10 +241,14 @@ test('a dispute that names its payment by an id that no look-up finds is bound t
 })
 
 const hidden = { webhooks: { drop: 1 }, api: { hideDisputes: 1, hideRefunds: 1 } }
-/** Asks for everything that is due then. One round has few looks, and the reports of other tests are due too. */
-async function lookLater(aheadMs: number): Promise<void> {
+/**
+ * Asks for everything that is due then, with some other answers of the provider. One round has few looks, and the reports of
+ * other tests are due too.
+ */
+async function lookLater(aheadMs: number, answers: Partial<PaymentProvider> = {}): Promise<void> {
   fixture.time.aheadMs += aheadMs
-  while (await lookAgain(fixture.context)) await pause(0)
+  const provider = { ...fixture.context.provider, ...answers }
+  while (await lookAgain({ ...fixture.context, provider })) await pause(0)
 }
 const tell = (event: string, body: object, agoMs = 0) =>
   fixture.deliver(
@@ -307,10 +312,33 @@ describe.each([
     expect(await tell(event, body, 61_000)).toBe('done')
     await lookLater(130_000)
     expect(await isFrozen(id)).toBe(true)
+    const { nextCheckAt } = (await fixture.report(`void:${made}`))!
+    expect(nextCheckAt!.getTime()).toBeGreaterThan(fixture.context.clock() + 3_000_000)
     await undo(made)
     await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
     await lookLater(3_700_000)
     expect(await isFrozen(id)).toBe(false)
+  })
+
+  test('is not asked for again by a look that missed it while a webhook found it', async () => {
+    const id = await given('QRIS')
+    const made = await make(id)
+    await fixture.control('faults', hidden)
+    const { event, body } = bodyOf(made, { payment_id: (await fixture.row(id))!.providerPaymentId })
+    expect(await tell(event, body, 61_000)).toBe('done')
+    await undo(made)
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+    const { findRefund, findDispute } = fixture.context.provider
+    const missed = async (asked: string) => {
+      if (asked !== made) return false
+      expect(await tell(event, body)).toBe('done')
+      return true
+    }
+    await lookLater(130_000, {
+      findRefund: async (account, asked) => ((await missed(asked)) ? undefined : findRefund(account, asked)),
+      findDispute: async (account, asked) => ((await missed(asked)) ? undefined : findDispute(account, asked)),
+    })
+    expect(await fixture.report(`void:${made}`)).toMatchObject({ status: 'dead', nextCheckAt: null })
   })
 
   test('has the hold extended of the card payment that it names', async () => {
@@ -357,6 +385,31 @@ test('a dispute that was lost is asked for until it is found, because nothing el
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
   await lookLater(3_700_000)
   expect(await isPlanned()).toBe(false)
+})
+
+test('a refund that a webhook named together with our payment, and that is one of a foreign charge, frees the wallet', async () => {
+  const id = await given('QRIS')
+  const made = await fixture.control(`payments/${id}/refund`, { status: 'PENDING', reference_id: 'dashboard' })
+  await fixture.control('faults', hidden)
+  const { providerPaymentId: payment_id } = (await fixture.row(id))!
+  expect(await tell('refund.succeeded', { data: { id: made.id, payment_id } }, 61_000)).toBe('done')
+  expect(await isFrozen(id)).toBe(true)
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+  const { findRefund, findCharge } = fixture.context.provider
+  const foreign = { paymentId: 'py-foreign', paymentRequestId: null, reference: 'another shop' }
+  await lookLater(130_000, {
+    findRefund: async (account, asked) => {
+      const refund = await findRefund(account, asked)
+      return refund && asked === made.id ? { ...refund, ...foreign } : refund
+    },
+    findCharge: async (account, asked) => {
+      if (asked !== foreign.paymentId) return findCharge(account, asked)
+      const charge = await findCharge(account, payment_id!)
+      return charge && { ...charge, charge: { ...charge.charge, ...foreign } }
+    },
+  })
+  expect(await isFrozen(id)).toBe(false)
+  expect(await fixture.report(`void:${made.id}`)).toMatchObject({ status: 'dead', nextCheckAt: null })
 })
 
 test('a refund that was named by a webhook alone, and has failed, frees the wallet by its row in the list', async () => {

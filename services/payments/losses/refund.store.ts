@@ -91,6 +91,13 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
 export const planLook = (tx: Tx, id: string, nextCheckAt: Date | null) =>
   tx.update(refunds).set({ nextCheckAt }).where(eq(refunds.id, id))
 
+/** Plans a look after one that did not find it, unless the report has changed since: then news has planned or ended its looks. */
+export const planLookAfterMiss = (tx: Tx, { id, updatedAt }: StoredReport, nextCheckAt: Date | null) =>
+  tx
+    .update(refunds)
+    .set({ nextCheckAt })
+    .where(and(eq(refunds.id, id), eq(refunds.updatedAt, updatedAt)))
+
 /** Plans a look after news, unless an earlier one is planned: otherwise, repeated news would put the look off for ever. */
 export const planLookBy = (tx: Tx, id: string, at: Date) =>
   tx

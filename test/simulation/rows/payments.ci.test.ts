@@ -168,6 +168,10 @@ const makers: readonly Maker[] = [
     given: [now(), { retryAt: timeFrom(choices) ?? now(), rowsMax: oneOf(choices, 3) }],
   }),
   (choices) => ({ name: 'planLook', given: [`r-${oneOf(choices, 4)}`, timeFrom(choices)] }),
+  (choices) => ({
+    name: 'planLookAfterMiss',
+    given: [{ ...reportFrom(choices), updatedAt: new Date(0) } as never, timeFrom(choices)],
+  }),
   (choices) => ({ name: 'planLookBy', given: [`r-${oneOf(choices, 4)}`, timeFrom(choices) ?? now()] }),
   (choices) => ({ name: 'endVoid', given: [`r-${oneOf(choices, 4)}`] }),
   (choices) => ({ name: 'findReports', given: [pick(choices, charges)] }),
@@ -264,6 +268,7 @@ const compared = {
     'recordCleared',
     'planOrder',
     'planLook',
+    'planLookAfterMiss',
     'planLookBy',
     'insertOrders',
     'uncountRequest',

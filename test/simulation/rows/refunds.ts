@@ -41,11 +41,17 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
     next.objectId !== known.objectId ||
     next.providerPaymentId !== known.providerPaymentId ||
     next.refundedMinor !== known.refundedMinor
-  return isNews ? refunds.set(report.id, next) : undefined
+  return isNews ? refunds.set(report.id, { ...next, updatedAt: now }) : undefined
 }
 
 export const planLook: StandIn<Refunds['planLook']> = async (tx, id, nextCheckAt) => {
   rowsOf(tx).refunds.update(id, { nextCheckAt })
+  return nothing
+}
+
+export const planLookAfterMiss: StandIn<Refunds['planLookAfterMiss']> = async (tx, { id, updatedAt }, nextCheckAt) => {
+  const { refunds } = rowsOf(tx)
+  if (refunds.get(id)?.updatedAt.getTime() === updatedAt.getTime()) refunds.update(id, { nextCheckAt })
   return nothing
 }
 
@@ -76,7 +82,7 @@ export const endVoid: StandIn<Refunds['endVoid']> = async (tx, id) => {
   const { refunds } = rowsOf(tx)
   const known = refunds.get(id)
   if (!known || known.status === 'dead') return undefined
-  refunds.set(id, { ...known, status: 'dead', nextCheckAt: null })
+  refunds.set(id, { ...known, status: 'dead', nextCheckAt: null, updatedAt: rowsOf(tx).now() })
   return known
 }
 
