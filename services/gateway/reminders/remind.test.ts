@@ -42,6 +42,8 @@ const chain = {
 }
 /** Status of a settlement that payments reports, `none`, or `unknown` while payments does not answer. */
 let settlement: 'none' | 'unknown' | 'awaiting_payment' | 'paid' | 'paid late' | 'review'
+/** Runs once, before payments answers. */
+let meanwhile: (() => Promise<unknown>) | undefined
 /** Wallets on the first page for which the chain cannot be read. */
 let failing: readonly `0x${string}`[]
 let wallet: `0x${string}`
@@ -82,6 +84,9 @@ beforeAll(async () => {
     ]),
     await answerAs(backbone, 'payments', [
       handler(PaymentsActivity, async () => {
+        const work = meanwhile
+        meanwhile = undefined
+        await work?.()
         if (settlement === 'unknown') return refuse('provider_unavailable')
         if (settlement === 'none') return { ok: { items: [], inFlight: [] } }
         const late = { status: 'expired', reason: 'awaiting_rate' } as const
@@ -319,6 +324,24 @@ describe('the automatic repayment of a debt', () => {
     expect(await tries()).toEqual(['1 0', '1 1', '1 2', '1 3', '1 4'])
     await rounds(round, [chain.dueAt - 900, chain.dueAt, chain.dueAt + day])
     expect(await tries()).toEqual(['1 0', '1 1', '1 2', '1 3', '1 4', '1 5', '1 6'])
+  })
+
+  test('has each of its tries although another instance orders an earlier one at the same moment', async () => {
+    chain.autoRepay = allowed
+    await rounds(instance(), [dueAt - day, dueAt - 7_200])
+    Object.assign(chain, { dueAt: dueAt + 2 * day })
+    chain.autoRepay = { ...allowed, startsAt: String(chain.dueAt - day) }
+    const [round, other] = [instance(), instance()]
+    meanwhile = async () => {
+      chain.now = chain.dueAt - 7_201
+      await other()
+    }
+    const second = chain.dueAt - 7_200
+    chain.now = second
+    await round()
+    expect(await tries()).toEqual(['1 0', '1 1', '1 2'])
+    await rounds(round, [second + 60])
+    expect(await tries()).toEqual(['1 0', '1 1', '1 2', '1 3'])
   })
 
   test.each([

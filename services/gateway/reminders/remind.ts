@@ -180,7 +180,7 @@ const earlier = (...times: readonly (number | null)[]) =>
 
 type OfCycle = Pick<Try, 'wallet' | 'cycle'>
 
-/** Orders the try of a step, once. Returns false if it waits for a payment of the borrower. */
+/** Orders the try of a step, once. Returns false if the next round decides again. */
 async function repayOnce(context: Reminding, { wallet, cycle }: OfCycle, due: Step, sum: Sum): Promise<boolean> {
   const { database, log, poke } = context
   const attempt = attemptOf(due, await database.read((db) => findPlanned(db, wallet, cycle)))
@@ -188,7 +188,8 @@ async function repayOnce(context: Reminding, { wallet, cycle }: OfCycle, due: St
   // guard: a debt that its borrower is paying is not repaid automatically as well
   if (await isBeingPaid(context, wallet, due)) return false
   const one = { wallet, cycle, attempt, plannedAt: due.plannedAt }
-  if (!(await database.transaction((tx) => orderTry(tx, one, sum)))) return true
+  // Another instance took the number, perhaps for the step before.
+  if (!(await database.transaction((tx) => orderTry(tx, one, sum)))) return false
   log.info(one, 'automatic repayment ordered')
   poke()
   return true
