@@ -287,6 +287,15 @@ export function insertTransaction(tx: Tx, transaction: NewTransaction, attempt: 
   sendAhead(tx, sql`with stored as (${stored}) ${signed}`)
 }
 
+/** Returns an attempt as it is read after it was stored now. */
+export const attemptNow = (attempt: NewAttempt, now: Date): Attempt => ({
+  ...attempt,
+  createdAt: now,
+  broadcasts: 0,
+  broadcastAt: null,
+  lastError: null,
+})
+
 /** Returns a transaction as it is read after it was stored now. */
 export const openNow = (transaction: NewTransaction, attempt: NewAttempt, now: Date): OpenTransaction => ({
   ...transaction,
@@ -296,7 +305,7 @@ export const openNow = (transaction: NewTransaction, attempt: NewAttempt, now: D
   blockHash: null,
   createdAt: now,
   updatedAt: now,
-  attempts: [{ ...attempt, createdAt: now, broadcasts: 0, broadcastAt: null, lastError: null }],
+  attempts: [attemptNow(attempt, now)],
 })
 
 const insertInto = (table: PgTable) =>

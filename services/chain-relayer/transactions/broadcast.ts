@@ -9,7 +9,14 @@ import type { Broadcasts, Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { PolicyRefused } from '../keys/policy'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
-import { type Attempt, insertAttempt, type OpenTransaction, recordBroadcasts, stillHeld } from '../lanes/lane.store'
+import {
+  type Attempt,
+  attemptNow,
+  insertAttempt,
+  type OpenTransaction,
+  recordBroadcasts,
+  stillHeld,
+} from '../lanes/lane.store'
 import { guards } from '../operations/operation'
 import { findOperations } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
@@ -196,20 +203,23 @@ async function renew(
   if (!(await canPay(context, held, open, costWei(call, fees)))) return
   const attempt = last.attempt + 1
   const storing = context.database.transaction(async (tx) => {
-    if (!(await stillHeld(tx, lane, context.holder))) return false
+    if (!(await stillHeld(tx, lane, context.holder))) return undefined
     const at = { lane: lane.address, nonce, attempt }
     const signed = await key.sign(tx, { nonce, call, fees })
-    await insertAttempt(tx, { ...at, ...signed, ...fees, purpose, gas: call.gas })
-    return true
+    const given = { ...at, ...signed, ...fees, purpose, gas: call.gas }
+    await insertAttempt(tx, given)
+    return attemptNow(given, new Date(context.clock()))
   })
   const stored = await storing.catch((error) => {
     if (!(error instanceof PolicyRefused)) throw error
     // The limits were lowered since, so earlier attempts continue at their fees.
     const fields = { lane: lane.address, nonce, why: error.message }
     context.logThrottled.alarm('policy:renew', fields, 'policy refused a fee bump')
-    return false
+    return undefined
   })
   if (!stored) return
   failpoint('chain-relayer:attempt-stored')
+  // A later step of the round may send it, or replace it in turn.
+  open.attempts.push(stored)
   context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction replacement signed')
 }
