@@ -358,6 +358,23 @@ test('security: the first of many freezes is sent before the last is examined', 
   expect(calls.indexOf('sent')).toBeLessThan(calls.lastIndexOf('examined'))
 })
 
+test('security: no transfer is examined while freezes of a slow round are not', async () => {
+  const context = await fixture.begin()
+  const tasks = Array.from({ length: 24 }, () => freeze(privateKeyToAddress(generatePrivateKey()), true, 1n))
+  const transfer = await signedTake()
+  for (const task of [...tasks, transfer]) await fixture.command(task)
+  const examined: string[] = []
+  fixture.endpoint.intercept = (method, forward, [call]) => {
+    const { from, to } = call as { from?: string; to?: string }
+    if (method !== 'eth_call' || !from) return undefined
+    const isFreeze = to?.toLowerCase() === fixture.contracts.creditLine.toLowerCase()
+    examined.push(isFreeze ? 'freeze' : 'transfer')
+    return isFreeze ? pause(1_100).then(forward) : forward()
+  }
+  for (const task of [...tasks, transfer]) expect((await fixture.finish(context, task)).state).toBe('settled')
+  expect(examined.indexOf('transfer')).toBeGreaterThan(examined.lastIndexOf('freeze'))
+})
+
 const bumped = (context: Awaited<ReturnType<typeof fixture.begin>>, task: Task) =>
   until(async () => {
     await relayOnce(context)

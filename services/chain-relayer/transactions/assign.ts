@@ -307,8 +307,9 @@ async function* batchesOf(
   const atOnce = Math.max(examineAtOnce, context.settings.batchMax)
   for (let from = 0; from < protective.length; from += atOnce) {
     if (from > 0 && !isRecent(startedAt, context.clock(), examineForMs)) {
+      // The others wait for the round in which no protective one is left.
       context.wake()
-      break
+      return
     }
     const group = protective.slice(from, from + atOnce)
     await examineAll(group)
