@@ -375,6 +375,16 @@ test('security: no transfer is examined while freezes of a slow round are not', 
   expect(examined.indexOf('transfer')).toBeGreaterThan(examined.lastIndexOf('freeze'))
 })
 
+/** Has a credit get this nonce, and drops its transaction. */
+async function assignedAt(nonce: number, context: Awaited<ReturnType<typeof fixture.begin>>) {
+  dropAll()
+  const task = credit()
+  await fixture.command(task)
+  await relayOnce(context)
+  expect((await fixture.operationOf(task)).nonce).toBe(nonce)
+  return task
+}
+
 const bumped = (context: Awaited<ReturnType<typeof fixture.begin>>, task: Task) =>
   until(async () => {
     await relayOnce(context)
@@ -388,10 +398,7 @@ describe('a transaction that is not mined', () => {
     dropAll()
     const task = credit()
     await fixture.command(task)
-    await until(async () => {
-      await relayOnce(context)
-      return (await attemptsOf(task)).length >= 2
-    }, 'a second attempt')
+    await bumped(context, task)
     fixture.endpoint.intercept = undefined
     const done = await fixture.finish(context, task)
     const hashes = (await attemptsOf(task)).map(({ hash }) => hash)
@@ -443,11 +450,7 @@ describe('although an endpoint is so slow that a round takes longer than a lease
   test('a nonce that a foreign user of the key took is given up', async () => {
     const context = listening(await fixture.begin())
     const count = await laneCount()
-    dropAll()
-    const task = credit()
-    await fixture.command(task)
-    await relayOnce(context)
-    expect((await fixture.operationOf(task)).nonce).toBe(count)
+    const task = await assignedAt(count, context)
     const to = actors.budi.address
     const hash = await chain.sendTransaction({ account: fixture.keys[0]!, to, nonce: count, chain: null })
     await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
@@ -564,11 +567,7 @@ describe("a foreign user of a lane's key", () => {
     const [account] = fixture.keys
     const count = await laneCount()
     const before = await sharesOf(ana)
-    dropAll()
-    const task = credit()
-    await fixture.command(task)
-    await relayOnce(context)
-    expect((await fixture.operationOf(task)).nonce).toBe(count)
+    const task = await assignedAt(count, context)
     const to = actors.budi.address
     await chain.mine({ blocks: 100 })
     const hash = await chain.sendTransaction({ account: account!, to, nonce: count, chain: null })

@@ -281,6 +281,15 @@ describe.each([
     (made: string) => fixture.control(`refunds/${made}/fail`),
   ],
 ] as const)('a %s that the provider does not show', (what, make, bodyOf, undo) => {
+  /** Makes one of a payment by QR that a webhook alone names, and that is not found for a minute. */
+  const named = async () => {
+    const id = await given('QRIS')
+    const made = await make(id)
+    await fixture.control('faults', hidden)
+    const { event, body } = bodyOf(made, { payment_id: (await fixture.row(id))!.providerPaymentId })
+    expect(await tell(event, body, 61_000)).toBe('done')
+    return { id, made, event, body }
+  }
   test.each([
     ['the payment', (row: Named) => ({ payment_id: row.providerPaymentId })],
     ['its request', (row: Named) => ({ payment_request_id: row.paymentRequestId })],
@@ -305,11 +314,7 @@ describe.each([
 
   // guard: a refund or dispute that a webhook named, and that was not found, is asked for again
   test('is asked for until it is shown, because no other webhook may come', async () => {
-    const id = await given('QRIS')
-    const made = await make(id)
-    await fixture.control('faults', hidden)
-    const { event, body } = bodyOf(made, { payment_id: (await fixture.row(id))!.providerPaymentId })
-    expect(await tell(event, body, 61_000)).toBe('done')
+    const { id, made } = await named()
     await lookLater(130_000)
     expect(await isFrozen(id)).toBe(true)
     const { nextCheckAt } = (await fixture.report(`void:${made}`))!
@@ -321,11 +326,7 @@ describe.each([
   })
 
   test('is not asked for again by a look that missed it while a webhook found it', async () => {
-    const id = await given('QRIS')
-    const made = await make(id)
-    await fixture.control('faults', hidden)
-    const { event, body } = bodyOf(made, { payment_id: (await fixture.row(id))!.providerPaymentId })
-    expect(await tell(event, body, 61_000)).toBe('done')
+    const { made, event, body } = await named()
     await undo(made)
     await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
     const { findRefund, findDispute } = fixture.context.provider
