@@ -10,8 +10,8 @@ import { receiveRefund, withRate } from './receive'
 
 // A refund or dispute is told by webhooks and the list, and then read. It is asked for again by ourselves: an open one, or
 // one that a webhook named and that was not found, from time to time, because it binds the money until it is decided; and a
-// decided one once more, because the answer may have been one from before the decision, and nobody tells of it again. If it is
-// not found then, it is asked for for a day.
+// decided one once more, because the answer may have been one from before the decision, and nobody tells of it again. While it
+// is not found then, we keep asking for a day.
 
 const looksMax = 5
 /** Time after which a look that failed is repeated, in ms. */

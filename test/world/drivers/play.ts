@@ -491,7 +491,7 @@ export async function endPending({ book, control }: ExternalControls): Promise<v
   // A bank that is late pays in the end, also if its user's flow was abandoned. One that has ended is refused.
   for (const { id, channel_properties } of payouts.filter(({ status }) => !endedPayouts.has(status))) {
     await end(`payouts/${id}/tell`)
-    // Another may be under way to its refusal just now.
+    // A payout to an account that no payout reaches is left to the bank, which may be about to refuse it.
     if (!isUnpayable(channel_properties.account_number)) await end(`payouts/${id}/succeed`)
   }
 }
