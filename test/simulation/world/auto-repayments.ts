@@ -4,7 +4,7 @@ import { journal } from '../../../services/chain-relayer/schema.store'
 import { type AutoRepayment, causeOf } from '../../../services/gateway/reminders/auto-repay.store'
 import { baseFeeWei } from '../chain/chain'
 import type { AutoRepaid } from '../chain/contract'
-import { dueAtOf } from '../chain/line'
+import { defaultsAtOf, dueAtOf, type Line, type Now } from '../chain/line'
 import { bookedOf } from '../rows/journal'
 import { triesIn } from '../rows/reminders'
 import type { Surroundings } from './services'
@@ -83,18 +83,30 @@ function auditTaken({ world: { rows }, chain }: Surroundings, order: Order, take
 /** Longest time in seconds between two looks of the gateway at a debt, if calls fail. */
 const lookSeconds = 8n
 
+/** Returns when a debt was due and when it defaulted, in unix seconds. A pause after the default moved neither. */
+function endsOf({ chain: { contract, blocks, latest } }: Surroundings, line: Line) {
+  const isOver = (now: Now) => now.pauses.since === 0n && now.time > defaultsAtOf(line, now)
+  const last = blocks.find(({ number, timestamp }) => isOver(contract.nowAt(number, timestamp))) ?? latest
+  const now = contract.nowAt(last.number, last.timestamp)
+  return { dueAt: dueAtOf(line, now.pauses), defaultsAt: defaultsAtOf(line, now) }
+}
+
 /** Checks that nobody owes a debt that was allowed to be repaid automatically, and could be, since its last try. */
-function auditDebts({ world: { rows }, chain }: Surroundings): string[] {
+function auditDebts(around: Surroundings): string[] {
+  const { rows } = around.world
+  const { chain } = around
   const { contract, latest } = chain
   return contract.lines.subjects.flatMap((wallet) => {
     const line = contract.lineAt(wallet as Hex, latest.number)
     const { block, max, cycle } = line
-    const lastTryAt = dueAtOf(line, contract.pausesAt(latest.number)) - lookSeconds
+    const order = { kind: 'autorepay', wallet: line.wallet } as const
+    if (max === 0n || contract.refusalOf(order, latest.number, latest.timestamp)) return []
+    const { dueAt, defaultsAt } = endsOf(around, line)
+    const lastTryAt = dueAt - lookSeconds
     const isUnchanged =
       chain.at(block).timestamp < lastTryAt && contract.used.about(wallet).every((use) => use.time < lastTryAt)
-    const order = { kind: 'autorepay', wallet: line.wallet } as const
-    if (!isUnchanged || max === 0n || contract.refusalOf(order, latest.number, latest.timestamp)) return []
-    const lastLookMs = Number(line.dueAt + contract.terms.graceSeconds - lookSeconds) * 1_000
+    if (!isUnchanged) return []
+    const lastLookMs = Number(defaultsAt - lookSeconds) * 1_000
     // The gateway orders no try while a payment of the debt is on its way, nor after the default.
     const isExcused = rows.operations
       .by('wallet', wallet)
