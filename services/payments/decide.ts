@@ -366,6 +366,24 @@ export function waiverOf(payment: PaymentFacts, fromMinor: bigint, toMinor: bigi
   }
 }
 
+/** Returns what stays waived: no more than was given beyond the value left of the payment (10⁻⁶ AUSD). */
+export const waivedMicro = (payment: PaymentFacts): bigint => least(payment.writtenOffMicro, unpaidMicro(payment))
+
+/**
+ * Returns the change that ends a waiver of more than is missing; it is empty for any other payment. If AUSD was revoked for a
+ * refund that failed since, the refunds that we ordered took its place.
+ */
+export function needlessWaiverOf(payment: PaymentFacts) {
+  const { ausdMicro, fiatMinor, refundAppliedMinor, writtenOffMicro } = payment
+  const endedMicro = writtenOffMicro - waivedMicro(payment)
+  if (endedMicro === 0n) return {}
+  const endedMinor = (endedMicro * fiatMinor + ausdMicro / 2n) / ausdMicro
+  return {
+    writtenOffMicro: writtenOffMicro - endedMicro,
+    refundAppliedMinor: atLeastZero(refundAppliedMinor - endedMinor),
+  }
+}
+
 /**
  * Time for which a failed checkout may be retried, in ms. Retrying longer at the locked rate would be a free
  * option.

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { getTableColumns } from 'drizzle-orm'
 import fc from 'fast-check'
 import { difference, unbalanced } from '#shared/ledger/position'
-import { lostMicro, waiverOf } from '../decide'
+import { lostMicro, needlessWaiverOf, waiverOf } from '../decide'
 import {
   least,
   type PaymentKind,
@@ -409,6 +409,31 @@ test('refunds that we ordered add nothing to what the wallet owes, whenever and 
           const withoutOurs = { ...given, onchainMicro, refundedMinor: othersMinor }
           expect(lostMicro(row)).toBeLessThanOrEqual(lostMicro(withoutOurs))
         }
+      },
+    ),
+  )
+})
+
+test('AUSD that was revoked for a refund is missing in the row once every refund has failed, in any order', () => {
+  const minor = fc.bigInt({ min: 0n, max: opened.fiatMinor / 3n })
+  fc.assert(
+    fc.property(
+      minor,
+      fc.array(fc.record({ orderedMinor: minor, othersMinor: minor }), { maxLength: 5 }),
+      (revokedMinor, steps) => {
+        const value = { ...opened, ...received, state: 'repaid', ausdMicro: opened.fiatMinor * 61n } as const
+        const revoked = remainderFloor({ ...value, refundedMinor: revokedMinor })
+        const onHold = { creditedAt: someTime, holdEndedAt: someTime }
+        let row = { ...value, ...onHold, onchainMicro: revoked, refundAppliedMinor: revokedMinor }
+        let ordered = 0n
+        for (const { orderedMinor, othersMinor } of [...steps, { orderedMinor: 0n, othersMinor: 0n }]) {
+          row = { ...row, refundedMinor: ordered + othersMinor }
+          row = { ...row, ...needlessWaiverOf(row) }
+          row = { ...row, ...waiverOf(row, ordered, orderedMinor), refundedMinor: orderedMinor + othersMinor }
+          row = { ...row, ...needlessWaiverOf(row) }
+          ordered = orderedMinor
+        }
+        expect(row).toMatchObject({ refundedMinor: 0n, refundAppliedMinor: revokedMinor, writtenOffMicro: 0n })
       },
     ),
   )

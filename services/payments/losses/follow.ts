@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/open'
 import { raiseAlert } from '../alert'
 import type { Context } from '../context'
-import { decideOverpaid, decideRefunded, lostMicro, waiverOf } from '../decide'
+import { decideOverpaid, decideRefunded, lostMicro, needlessWaiverOf, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
 import { leaveSecond, takeDecided } from '../onchain/advance'
 import { mayBeOnHold } from '../payment'
@@ -206,7 +206,8 @@ async function followOwn(
   const moreMinor = orderedMinor - orderedBefore
   if (refundedMinor === payment.refundedMinor && moreMinor === 0n) return payment
   const byOthers = { ...payment, refundedMinor: refundedMinor - moreMinor }
-  const set = { refundedMinor, ...(moreMinor === 0n ? {} : waiverOf(byOthers, orderedBefore, orderedMinor)) }
+  const counted = { refundedMinor, ...(moreMinor === 0n ? {} : waiverOf(byOthers, orderedBefore, orderedMinor)) }
+  const set = { ...counted, ...needlessWaiverOf({ ...payment, ...counted }) }
   await recordPayment(tx, id, set)
   const fields = { paymentId: id, state: payment.state, origin: change?.origin, refundedMinor: `${refundedMinor}` }
   context.log.info(fields, 'refunded amount changed')

@@ -9,10 +9,10 @@ import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/p
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 import type { Context } from '../context'
-import { decideOverpaid, nextCheck, type Step, unpaidMicro } from '../decide'
+import { decideOverpaid, nextCheck, type Step, waivedMicro } from '../decide'
 import { bookStep } from '../ledger/book'
 import { recordReversal } from '../losses/reversal'
-import { isOnHold, least, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
+import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
 import { type Change, findUnsettled, moveLocked } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
@@ -39,7 +39,10 @@ async function takeStepNow(
   // guard: a payment in review is decided once
   if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
   const given = Object.fromEntries(keysOf(set).map((key) => [key, set[key as keyof Change]]))
-  const changed: PaymentRow = { ...payment, ...given, state: to, checks: 0 }
+  const asked: PaymentRow = { ...payment, ...given, state: to, checks: 0 }
+  // An order that failed gave nothing, and AUSD that was revoked is not waived.
+  const writtenOffMicro = waivedMicro(asked)
+  const changed = { ...asked, writtenOffMicro }
   const after = { ...changed, reason: step.reason ?? changed.reason }
   const quiet = { ...after, onHold: isOnHold(after) }
   const nextCheckAt = nextCheck(quiet, context.clock(), context.recheckAfterMs)
@@ -48,7 +51,11 @@ async function takeStepNow(
     from: payment.state,
     to,
     nextCheckAt,
-    set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
+    set: {
+      ...set,
+      ...(writtenOffMicro === asked.writtenOffMicro ? {} : { writtenOffMicro }),
+      ...(step.reason ? { reason: step.reason } : {}),
+    },
     sideWrites: [bookStep(payment, after), announced?.statement],
   })
   announced?.notify()
@@ -99,9 +106,6 @@ function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Cha
   if ('undone' in step) return restartOf(payment, 0n)
   if ('leftMicro' in step) return { leftMicro: step.leftMicro }
   if (step.next === 'refunded') return { refundAppliedMinor: payment.refundedMinor }
-  // An order that failed gave nothing, so only the part that covered an earlier loss stays waived.
-  if (step.reason === 'credit_failed' || step.reason === 'repay_failed')
-    return { writtenOffMicro: least(payment.writtenOffMicro, unpaidMicro({ ...payment, state: step.next })) }
   return {}
 }
 

@@ -13,9 +13,9 @@ const { atProvider, succeed } = reviewsOf(fixture)
 const { booked } = booksOf(fixture)
 
 /** Returns a payment of which a part was refunded and revoked during its hold; after the hold, the refund failed. */
-async function cameBack(kind: (typeof kinds)[number][0]): Promise<string> {
+async function cameBack(kind: (typeof kinds)[number][0]): Promise<{ id: string; first: string }> {
   const id = await ending(kind)
-  const made = await refund(id, { amount: 10_000 })
+  const first = await refund(id, { amount: 10_000 })
   await fixture.list()
   const { leftMicro } = await fixture.becomes(id, { state: 'revoking' })
   await fixture.settle('revoke', `${id}:${leftMicro}`)
@@ -23,10 +23,10 @@ async function cameBack(kind: (typeof kinds)[number][0]): Promise<string> {
   fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
   await fixture.recheck(20_000)
   expect((await fixture.row(id))!.holdEndedAt).not.toBeNull()
-  await fixture.control(`refunds/${made}/fail`)
+  await fixture.control(`refunds/${first}/fail`)
   await fixture.list()
   await fixture.becomes(id, { state: 'review', reason: 'refund_undone', refundedMinor: 0n })
-  return id
+  return { id, first }
 }
 
 describe.each(kinds)('a %s that gave less than its money is worth', (kind) => {
@@ -34,7 +34,7 @@ describe.each(kinds)('a %s that gave less than its money is worth', (kind) => {
 
   // guard: money that came back after its AUSD was revoked can be refunded
   test('has that part refunded by an operator, and is complete', async () => {
-    const id = await cameBack(kind)
+    const { id } = await cameBack(kind)
     expect(await booked(id)).toHaveProperty('clawback AUSD')
     expect((await fixture.resolve(id, 'refund')).ok).toMatchObject({
       done: `${id}: refund to the payer ordered: Rp 10,000 as ordered-${id}_1`,
@@ -49,7 +49,7 @@ describe.each(kinds)('a %s that gave less than its money is worth', (kind) => {
   })
 
   test('is decided about again if that refund comes back, too', async () => {
-    const id = await cameBack(kind)
+    const { id } = await cameBack(kind)
     await fixture.resolve(id, 'refund')
     await fixture.recheck()
     await succeed(id)
@@ -62,8 +62,26 @@ describe.each(kinds)('a %s that gave less than its money is worth', (kind) => {
     expect((await fixture.resolve(id, 'refund')).ok).toHaveProperty('done')
   })
 
+  test('is decided about again if that refund comes back, also if an old row of the first refund was read before', async () => {
+    const { id, first } = await cameBack(kind)
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    const [made] = await atProvider(id)
+    const since = new Date(fixture.context.clock() - 600_000)
+    const rows = await fixture.listing.list('ID', since)
+    const row = rows.find(({ productId }) => productId === first)!
+    await fixture.listing.receive('ID', { ...row, status: 'succeeded' })
+    await succeed(id)
+    await fixture.list()
+    await fixture.becomes(id, { state: given, refundedMinor: 10_000n, writtenOffMicro: 0n })
+    await fixture.control(`refunds/${made!.id}/fail`)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', reason: 'refund_undone', refundedMinor: 0n })
+    expect(await booked(id)).toHaveProperty('clawback AUSD')
+  })
+
   test("is complete if that part is refunded in the provider's dashboard", async () => {
-    const id = await cameBack(kind)
+    const { id } = await cameBack(kind)
     await refund(id, { amount: 10_000 })
     await fixture.list()
     await fixture.becomes(id, { state: given, reason: 'refunded_in_part', refundedMinor: 10_000n })
@@ -72,7 +90,7 @@ describe.each(kinds)('a %s that gave less than its money is worth', (kind) => {
   })
 
   test('is not credited again', async () => {
-    const id = await cameBack(kind)
+    const { id } = await cameBack(kind)
     expect((await fixture.resolve(id, 'credit')).ok).toMatchObject({ refused: 'the payment has already taken effect' })
   })
 })
