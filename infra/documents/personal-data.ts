@@ -204,6 +204,7 @@ export const plainPlaces = [
   '*.request_fingerprint',
   '*:requestFingerprint',
   '*:cause',
+  'relay.drip:asked',
   'relay.drip:refill',
   '*.person.read:table',
   'gateway.identity_anomalies.detail',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { journeyWei, lastCallWei } from '#shared/chain/gas'
-import { dayOf, isRefillDue, refillsInAdvance } from '#shared/chain/refill'
+import { dripCause, isRefillDue, refillNameOf, refillsInAdvance } from '#shared/chain/refill'
 
 const none = { value: '0', shares: '0', pendingShares: '0', pendingValue: '0', pendingUntil: null }
 const some = { ...none, value: '5', shares: '5' }
@@ -43,7 +43,18 @@ describe('a refill', () => {
   )
 })
 
-test('the day of a refill is in UTC', () => {
-  expect(dayOf(Date.parse('2026-11-28T23:59:59.999+00:00'))).toBe('2026-11-28')
-  expect(dayOf(Date.parse('2026-11-29T00:30:00+07:00'))).toBe('2026-11-28')
+test.each([
+  ['2026-11-28T23:59:59.999+00:00', lastCallWei, { refill: '2026-11-28', asked: '23' }],
+  ['2026-11-29T00:30:00+07:00', lastCallWei, { refill: '2026-11-28', asked: '17' }],
+  ['2026-11-29T00:30:00+07:00', poor, { refill: '2026-11-28', asked: '17-last' }],
+])(
+  'a refill at %s of a wallet with %d wei is named by its day and hour in UTC, and by its need',
+  (time, heldWei, name) => {
+    expect(refillNameOf(having(heldWei), Date.parse(time))).toEqual(name)
+  },
+)
+
+test('the cause of a drip is its wallet, and for a refill its name', () => {
+  expect(dripCause({ wallet: '0x1' })).toBe('0x1')
+  expect(dripCause({ wallet: '0x1', refill: '2026-11-28', asked: '17' })).toBe('0x1:2026-11-28:17')
 })

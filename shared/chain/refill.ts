@@ -15,7 +15,7 @@ type Account = Pick<
  * less than it needs for a cycle (one refill for each closed cycle) or for its last call (`refillsInAdvance` more, so that
  * every borrower can withdraw collateral). `given` counts its refills so far. The count bounds a wallet that sends its coin
  * away: however often it does, it gets `cycles + refillsInAdvance` refills. One for each UTC day is the other bound, which
- * the cause of the order sets.
+ * the relayer sets.
  */
 export function isRefillDue({ balance, cycles, ...account }: Account, given: number): boolean {
   if (!account.verified || account.frozen || !hasStake(account)) return false
@@ -28,5 +28,19 @@ export function isRefillDue({ balance, cycles, ...account }: Account, given: num
 const hasStake = ({ drawn, encumbered, collateral }: Pick<Account, 'drawn' | 'encumbered' | 'collateral'>): boolean =>
   [drawn, encumbered, collateral.shares, collateral.pendingShares].some((amount) => BigInt(amount) > 0n)
 
-/** Returns the UTC day of a time in Unix ms, as refills are named. */
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+/** A refill by the UTC day on which it was asked for, and by the hour and the need (`asked`). */
+export type RefillName = { readonly refill: string; readonly asked: string }
+
+/**
+ * Returns the name of a refill that is asked for now. A wallet that asked too early asks again once it lacks the coin for
+ * its last call, and in the next hour.
+ */
+export function refillNameOf({ balance }: Pick<Account, 'balance'>, ms: number): RefillName {
+  const time = new Date(ms).toISOString()
+  const isLast = BigInt(balance.native) < lastCallWei
+  return { refill: time.slice(0, 10), asked: `${time.slice(11, 13)}${isLast ? '-last' : ''}` }
+}
+
+/** Returns the cause of a drip: the wallet, and for a refill its name. */
+export const dripCause = ({ wallet, refill, asked }: { readonly wallet: string } & Partial<RefillName>): string =>
+  [wallet, refill, asked].filter((part) => part !== undefined).join(':')

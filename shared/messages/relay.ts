@@ -81,12 +81,16 @@ export const VerifyOrdered = command(
 )
 /**
  * Orders native coin for the user's own gas: once in a wallet's lifetime, and again as the refill of a UTC day, which is
- * given only if it is due.
+ * given only if it is due. A refill that was not due may be ordered again on the same day, with another `asked`.
  */
 export const DripOrdered = command(
   'relay.drip',
   ['gateway'],
-  Type.Object({ wallet: Address, refill: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })) }),
+  Type.Object({
+    wallet: Address,
+    refill: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })),
+    asked: Type.Optional(Type.String({ pattern: '^[0-9]{2}(-last)?$' })),
+  }),
 )
 /** Orders the transfer of the user's AUSD to the treasury by the user's signed authorization. */
 export const TakeOrdered = command(
@@ -120,7 +124,7 @@ const outcome = {
   operationId: Type.String(),
   /**
    * Business id of the order: ref id (extend: refId:until; revoke in part: refId:left), payout id, send id, wallet
-   * (verify and freeze: wallet:revision; refill: wallet:day; autorepay: wallet:cycle:attempt), or the transfer being
+   * (verify and freeze: wallet:revision; refill: wallet:day:asked; autorepay: wallet:cycle:attempt), or the transfer being
    * returned (transaction:log).
    */
   cause: Type.String(),

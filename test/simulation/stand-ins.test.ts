@@ -33,8 +33,8 @@ const replacing = new Set(
 const notSimulated: Readonly<Record<string, readonly string[]>> = {
   // They handle unsolicited deposits to the treasury.
   'services/chain-relayer/lanes/lane.store.ts': ['isAttempt'],
-  // The second one counts refills, which only a look at an account orders.
-  'services/chain-relayer/operations/wallet.store.ts': ['findTakesBy', 'otherRefills'],
+  // The second one counts drips for a refill, which only a look at an account orders.
+  'services/chain-relayer/operations/wallet.store.ts': ['findTakesBy', 'otherDrips'],
   'services/chain-relayer/unsolicited-deposits/request.store.ts': ['decideRequest', 'findAsked', 'recordRequest'],
   // Only operators cause them.
   'services/payments/losses/refund.store.ts': ['countFrozen', 'sumMissing'],

@@ -190,11 +190,11 @@ describe('native coin for a wallet that has had its first', () => {
   })
 
   test('is the refill that was ordered last, so that the same order does nothing again', () => {
-    const drips = ['2026-11-27', '2026-11-28'].map((refill) => ({ wallet: budi, refill }))
+    const drips = ['10', '11-last'].map((asked) => ({ wallet: budi, refill: '2026-11-28', asked }))
     const ordered = { ...known, bus: { ...names.bus, drips: [{ wallet: budi }, ...drips, { wallet: ana }] } }
     expect(operationOf(given.actions![0]!, ordered, treasury)).toMatchObject({
-      id: idFor('operation', `drip:${budi}:2026-11-28`),
-      cause: `${budi}:2026-11-28`,
+      id: idFor('operation', `drip:${budi}:2026-11-28:11-last`),
+      cause: `${budi}:2026-11-28:11-last`,
       contentHash: contentHash(drips[1]!),
     })
   })

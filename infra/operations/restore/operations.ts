@@ -1,4 +1,5 @@
 import { contentHash } from '#platform/content-hash'
+import { dripCause } from '#shared/chain/refill'
 import { idFor } from '#shared/ids'
 import type { Names } from './explain'
 import type { LaneAction } from './lane-actions'
@@ -41,7 +42,7 @@ export function operationOf(action: LaneAction, names: Names, treasury: string) 
       const { wallet } = action
       if (!names.dripped.has(wallet)) return operation('drip', wallet, wallet, { wallet })
       const refill = names.bus.drips.findLast((one) => one.wallet === wallet && one.refill !== undefined)
-      return refill && operation('drip', `${wallet}:${refill.refill}`, wallet, { ...refill })
+      return refill && operation('drip', dripCause(refill), wallet, { ...refill })
     }
     case 'move':
       return moveOperation(action.authorization, names, treasury)

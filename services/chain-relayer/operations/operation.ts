@@ -3,6 +3,7 @@ import type { Lifecycle } from '#platform/lifecycle'
 import type { Limits } from '#platform/metrics/state-limits'
 import type { AuthorizationTerms } from '#shared/chain/erc3009'
 import { canonical, type GivenAuthorization } from '#shared/chain/given-authorization'
+import { dripCause } from '#shared/chain/refill'
 import { idFor } from '#shared/ids'
 import type * as relay from '#shared/messages/relay'
 import type { Message } from '#shared/messages/topic'
@@ -216,10 +217,8 @@ export function orderOf(task: Task): Order {
       const cause = `${task.payload.wallet}:${revision}`
       return order(task, cause, task.payload.wallet, { ...own, revision })
     }
-    case 'drip': {
-      const { wallet, refill } = task.payload
-      return order(task, refill === undefined ? wallet : `${wallet}:${refill}`, wallet, own)
-    }
+    case 'drip':
+      return order(task, dripCause(task.payload), task.payload.wallet, own)
     case 'return':
       return order(task, task.payload.payoutId, task.payload.wallet, own)
     case 'autorepay': {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { dayOf, refillsInAdvance } from '#shared/chain/refill'
+import { refillsInAdvance } from '#shared/chain/refill'
 import { relayOnce } from '../relay-loop'
 import { newRefId, newWallet, openFixture, verify } from '../test-support'
 import type { Task } from './operation'
@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => fixture?.close())
 
 type Refill = Task & { kind: 'drip' }
-const refill = (wallet: `0x${string}`, day: number): Refill => ({
+const refill = (wallet: `0x${string}`, day: number, asked?: string): Refill => ({
   kind: 'drip',
-  payload: { wallet, refill: dayOf(Date.UTC(2026, 10, day)) },
+  payload: { wallet, refill: `2026-11-0${day}`, ...(asked && { asked }) },
 })
 const balanceOf = (address: `0x${string}`) => fixture.chain.getBalance({ address })
 
@@ -77,6 +77,40 @@ describe('refills', () => {
       await sendAway(wallet)
     }
     expect(givenWei).toBe(BigInt(refillsInAdvance) * context.settings.dripWei)
+  })
+
+  test('that were not due when they were asked for leave the day to one that is', async () => {
+    const { context, wallet } = await penniless()
+    await fixture.chain.setBalance({ address: wallet, value: context.settings.dripWei / 2n })
+    await fixture.command(refill(wallet, 1, '10'))
+    expect(await fixture.finish(context, refill(wallet, 1, '10'))).toMatchObject({ state: 'settled', txHash: null })
+    await sendAway(wallet)
+    await fixture.command(refill(wallet, 1, '10-last'))
+    await fixture.finish(context, refill(wallet, 1, '10-last'))
+    expect(await balanceOf(wallet)).toBe(context.settings.dripWei)
+  })
+
+  // guard: a wallet gets one refill a day
+  test('are given once a day, however often they are asked for', async () => {
+    const { context, wallet } = await penniless()
+    let givenWei = 0n
+    for (const asked of ['10-last', '11-last', '12-last']) {
+      await fixture.command(refill(wallet, 1, asked))
+      await fixture.finish(context, refill(wallet, 1, asked))
+      givenWei += await balanceOf(wallet)
+      await sendAway(wallet)
+    }
+    expect(givenWei).toBe(context.settings.dripWei)
+  })
+
+  test('wait for the first coin of a wallet that is on its way', async () => {
+    const { context, wallet } = await penniless()
+    const first: Task = { kind: 'drip', payload: { wallet } }
+    await fixture.command(first)
+    await fixture.command(refill(wallet, 1))
+    expect(await fixture.finish(context, refill(wallet, 1))).toMatchObject({ state: 'settled', txHash: null })
+    await fixture.finish(context, first)
+    expect(await balanceOf(wallet)).toBe(context.settings.dripWei)
   })
 
   test('that wait together are given once', async () => {

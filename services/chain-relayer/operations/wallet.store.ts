@@ -96,16 +96,21 @@ export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
 }
 
 /**
- * Reads the refills of a wallet other than this one: how many a lane has carried, and whether one is on its way or was
- * ordered before.
+ * Reads the drips of a wallet other than this refill: how many refills a lane has carried, whether one of them was for the
+ * same day, and whether a drip is on its way or was ordered before.
  */
-export async function otherRefills(db: Db, { id, wallet, createdAt }: Operation) {
+export async function otherDrips(db: Db, { id, wallet, createdAt, payload }: Extract<Operation, { kind: 'drip' }>) {
   const { kind, cause, lane, state } = operations
   const isFirst = or(eq(state, 'assigned'), and(isOpen(operations), lt(operations.createdAt, createdAt)))
+  const isSameDay = sql`${lane} is not null and ${operations.payload} ->> 'refill' = ${payload.refill}`
   const rows = await db
-    .select({ given: sql<number>`count(${lane})::int`, isAnyOpen: sql<boolean>`coalesce(bool_or(${isFirst}), false)` })
+    .select({
+      given: sql<number>`(count(${lane}) filter (where ${ne(cause, wallet)}))::int`,
+      isGivenToday: sql<boolean>`coalesce(bool_or(${isSameDay}), false)`,
+      isAnyOpen: sql<boolean>`coalesce(bool_or(${isFirst}), false)`,
+    })
     .from(operations)
-    .where(and(eq(operations.wallet, wallet), eq(kind, 'drip'), ne(cause, wallet), ne(operations.id, id)))
+    .where(and(eq(operations.wallet, wallet), eq(kind, 'drip'), ne(operations.id, id)))
   return rows[0]!
 }
 

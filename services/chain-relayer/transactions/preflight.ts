@@ -16,7 +16,7 @@ import { isUpToWallet, isVerdict, lapsesSoon, type PayloadOf, payerOf, transferR
 import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
-import { otherRefills } from '../operations/wallet.store'
+import { otherDrips } from '../operations/wallet.store'
 import { checkOwed } from '../unsolicited-deposits/giveback'
 import { costWei, type Funds, fundsFor } from './funding'
 import { isSigned, runsForeignCode, transactionCall, transferTerms } from './transaction'
@@ -105,9 +105,10 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
   if (operation.kind === 'extend') return isExtended(context, operation.payload)
   if (operation.kind !== 'drip') return false
   if (operation.payload.refill !== undefined) {
-    // Rows are read first, so that the coin of a refill that has ended since is in the account.
-    const { given, isAnyOpen } = await database.read((db) => otherRefills(db, operation))
-    return isAnyOpen || !isRefillDue(await context.account(operation.wallet), given)
+    // Rows are read first, so that the coin of a drip that has ended since is in the account.
+    const { given, isGivenToday, isAnyOpen } = await database.read((db) => otherDrips(db, operation))
+    // guard: a wallet gets one refill a day
+    return isGivenToday || isAnyOpen || !isRefillDue(await context.account(operation.wallet), given)
   }
   const heldWei = await node.reader.getBalance({ address: operation.wallet })
   return heldWei >= settings.dripBelowWei

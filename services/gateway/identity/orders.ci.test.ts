@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { asker } from '#platform/bus/ask'
 import { handler } from '#platform/bus/serve'
 import { openLog } from '#platform/log'
-import { journeyWei } from '#shared/chain/gas'
+import { journeyWei, lastCallWei } from '#shared/chain/gas'
 import { ChainAccount } from '#shared/messages/chain'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { refuse } from '#shared/refusals'
@@ -17,7 +17,7 @@ import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
 import { identities } from './identity.store'
 import { dripOrderId, dripRepeatId, flagCause, flagOrderId, sweepOnce } from './orders'
-import { openRefills, refillOrderId } from './refill'
+import { openRefills } from './refill'
 
 let backbone: Dependencies
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -229,24 +229,37 @@ describe('an identity', () => {
   })
   describe('that is short of native coin', () => {
     const day = '2026-11-28'
-    const openOne = () =>
-      openRefills({
-        database: backbone.database,
-        clock: () => Date.parse(`${day}T23:59:59Z`),
-        log: contextOf().log,
-        poke: () => {},
-      })
-    const short = (wallet: `0x${string}`) => ({ ...account, wallet, balance: { ausd: '0', native: '0' } })
+    const at = Date.parse(`${day}T22:59:59Z`)
+    const openOne = (now = { at }) =>
+      openRefills({ database: backbone.database, clock: () => now.at, log: contextOf().log, poke: () => {} })
+    const short = (wallet: `0x${string}`, native = '0') => ({ ...account, wallet, balance: { ausd: '0', native } })
+    const ordersOf = async (wallet: string) => {
+      const rows = await backbone.database.read((db) =>
+        db.select().from(outbox).where(sql`${outbox.payload} ->> 'wallet' = ${wallet}`).orderBy(outbox.createdAt),
+      )
+      return rows.map(({ payload }) => payload)
+    }
 
-    test('has one refill a day ordered, by any number of instances', async () => {
+    test('has one refill ordered in an hour, by any number of instances', async () => {
       const wallet = walletOf(freshWallet())
       const orders = [openOne(), openOne()]
       for (const order of [...orders, ...orders]) await order(short(wallet))
-      const rows = await backbone.database.read((db) =>
-        db.select().from(outbox).where(sql`${outbox.payload} ->> 'wallet' = ${wallet}`),
-      )
-      expect(rows.map(({ id, payload }) => [id, payload])).toEqual([
-        [refillOrderId(wallet, day), { wallet, refill: day }],
+      expect(await ordersOf(wallet)).toEqual([{ wallet, refill: day, asked: '22-last' }])
+    })
+
+    test('has another refill ordered once it needs more, and in another hour, as the one before may not have been due', async () => {
+      const wallet = walletOf(freshWallet())
+      const now = { at }
+      const order = openOne(now)
+      const cycles = { cycles: 1 }
+      await order({ ...short(wallet, String(lastCallWei)), ...cycles })
+      await order({ ...short(wallet, String(lastCallWei - 1n)), ...cycles })
+      now.at += 1_000
+      await order({ ...short(wallet, String(lastCallWei - 2n)), ...cycles })
+      expect(await ordersOf(wallet)).toEqual([
+        { wallet, refill: day, asked: '22' },
+        { wallet, refill: day, asked: '22-last' },
+        { wallet, refill: day, asked: '23-last' },
       ])
     })
 
@@ -256,7 +269,7 @@ describe('an identity', () => {
     ])('has none ordered if it %s', async (_, over) => {
       const wallet = walletOf(freshWallet())
       await openOne()({ ...short(wallet), ...over })
-      expect(await stored(refillOrderId(wallet, day))).toBe(0)
+      expect(await ordersOf(wallet)).toEqual([])
     })
 
     test.each(['settled', 'failed'])('still awaits its first coin when a refill has %s', async (end) => {
