@@ -96,6 +96,7 @@ export const alarmLines = [
   'transaction not accepted',
   'operation blocked: treasury, pause, freeze or role',
   'lane frozen by the issuer of AUSD',
+  'lane without its role on the credit line',
   'lane key used by another sender',
   'policy refused an operation, needs manual review',
   'policy refused a fee bump',

@@ -30,12 +30,16 @@ describe('chain-relayer', () => {
     expect(domain).toMatchObject({ name: 'Agora Dollar', version: '1', chainId: 10143 })
   })
 
+  test('starts with a lane without roles beside one that has them', async () => {
+    await inspectChain(fixture.node, { ...right, lanes: [other, ...fixture.keys] })
+  })
+
   test.each([
     ['no token there', { ausd: other.address }, /AUSD_ADDRESS .* deploy/],
     ['no credit line there', { creditLine: other.address }, /CREDIT_LINE_ADDRESS .* deploy/],
     ['another token', { ausd: multicall3 }, /AUSD_ADDRESS .* is not AUSD: fix/],
     ['no line but a token', { creditLine: right.ausd }, /CREDIT_LINE_ADDRESS .* bun run deploy/],
-    ['a lane without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
+    ['lanes without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
     ['another treasury', { treasury: other }, /set TREASURY_KEY/],
     [
       'a credit line without a version',

@@ -1,9 +1,11 @@
 import { type Hex, multicall3Abi } from 'viem'
 import { type Clock, isRecent } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { keptMs } from '#shared/chain/heads'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
+import { laneRoles, roleHash } from './roles'
 
 export type ChainSnapshot = {
   /** Time of the snapshot in Unix ms. */
@@ -14,13 +16,16 @@ export type ChainSnapshot = {
   readonly reportedAt: number
   /** Native balances at the newest block, by lower-case address. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
-  /** Lanes, in lower case, whose own calls the token refuses, because its issuer has frozen them. */
-  readonly frozenLanes: ReadonlySet<Hex>
+  /** Lanes, in lower case, whose own calls a contract refuses, and why. */
+  readonly refusedLanes: ReadonlyMap<Hex, LaneRefusal>
 }
+
+/** `frozen`: by the issuer of AUSD, whose token then refuses the lane's calls. `no_role`: on the credit line. */
+export type LaneRefusal = 'frozen' | 'no_role'
 
 type SnapshotMeans = {
   readonly node: Node
-  readonly contracts: { readonly ausd: Hex }
+  readonly contracts: { readonly ausd: Hex; readonly creditLine: Hex }
   readonly clock: Clock
   readonly memory: { snapshot: ChainSnapshot | undefined }
   readonly settings: { readonly pollMs: number }
@@ -39,7 +44,7 @@ export async function takeSnapshot(
   const isKnown = last && lanes.every((lane) => last.balancesWei.has(lane))
   if (isKnown && isRecent(last.at, clock(), settings.pollMs)) return last
   const at = clock()
-  const [reported, newest] = await Promise.all([node.finalizedHead(), readNewest(node, contracts.ausd, lanes)])
+  const [reported, newest] = await Promise.all([node.finalizedHead(), readNewest(node, contracts, lanes)])
   const isOlder = last && reported.number < last.finalized.number && isRecent(last.reportedAt, at, keptMs)
   const head = isOlder
     ? { finalized: last.finalized, reportedAt: last.reportedAt }
@@ -50,12 +55,18 @@ export async function takeSnapshot(
 
 /** Answer of a view that a later version of the token may lack. The simulation of each operation still decides. */
 const no = () => false
+const roles = laneRoles.map(roleHash)
 
-async function readNewest({ reader }: Node, ausd: Hex, lanes: readonly Hex[]) {
+async function readNewest({ reader }: Node, { ausd, creditLine }: SnapshotMeans['contracts'], lanes: readonly Hex[]) {
   const there = { address: multicall3, abi: multicallAbi } as const
   const clock = { address: multicall3, abi: multicall3Abi } as const
   const token = { address: ausd, abi: ausdAbi } as const
-  const [number, timestamp, refusesFrozen, balances, frozen] = await Promise.all([
+  const line = { address: creditLine, abi: creditLineAbi } as const
+  const hasRoles = async (lane: Hex) => {
+    const has = (role: Hex) => reader.readContract({ ...line, functionName: 'hasRole', args: [role, lane] })
+    return (await Promise.all(roles.map(has))).every(Boolean)
+  }
+  const [number, timestamp, refusesFrozen, balances, frozen, able] = await Promise.all([
     reader.readContract({ ...there, functionName: 'getBlockNumber' }),
     reader.readContract({ ...clock, functionName: 'getCurrentBlockTimestamp' }),
     reader.readContract({ ...token, functionName: 'isMsgSenderFrozenCheckEnabled' }).catch(no),
@@ -63,8 +74,13 @@ async function readNewest({ reader }: Node, ausd: Hex, lanes: readonly Hex[]) {
     Promise.all(
       lanes.map((lane) => reader.readContract({ ...token, functionName: 'isAccountFrozen', args: [lane] }).catch(no)),
     ),
+    Promise.all(lanes.map(hasRoles)),
   ])
   const balancesWei = new Map(lanes.map((lane, place) => [lane, balances[place]!]))
-  const frozenLanes = new Set(lanes.filter((_, place) => refusesFrozen && frozen[place]))
-  return { newest: { number, timestamp }, balancesWei, frozenLanes }
+  const refusedLanes = new Map<Hex, LaneRefusal>()
+  for (const [place, lane] of lanes.entries()) {
+    if (!able[place]) refusedLanes.set(lane, 'no_role')
+    else if (refusesFrozen && frozen[place]) refusedLanes.set(lane, 'frozen')
+  }
+  return { newest: { number, timestamp }, balancesWei, refusedLanes }
 }

@@ -113,7 +113,7 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   ours_frozen: wait,
   lane_frozen: { ...wait, otherLane: true },
   user_frozen: { do: 'fail', reason: 'account_frozen', alarm: false },
-  role_missing: wait,
+  role_missing: { ...wait, otherLane: true },
   unknown: { do: 'doubt' },
 }
 

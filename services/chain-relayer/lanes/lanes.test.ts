@@ -1,7 +1,8 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { type Hex, numberToHex } from 'viem'
+import { encodeFunctionData, type Hex, keccak256, numberToHex, toBytes } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { refOf } from '#shared/chain/ref'
 import { actorKeys, actors } from '#test/support/contracts'
@@ -11,7 +12,20 @@ import { type Context, newProcess } from '../context'
 import { countSigned, signedTotals } from '../keys/signed-amounts.store'
 import type { Task } from '../operations/operation'
 import { relayOnce } from '../relay-loop'
-import { freeze, listening, newNonce, newOwnedWallet, newRefId, openFixture, take, until } from '../test-support'
+import {
+  freeze,
+  linesOf,
+  listening,
+  newNonce,
+  newOwnedWallet,
+  newRefId,
+  newWallet,
+  openFixture,
+  take,
+  until,
+  verify,
+} from '../test-support'
+import { assignWaiting } from '../transactions/assign'
 import { holdLanes, laneFault } from './held-lanes'
 import { type Lane, lanes, recordFault, releaseLanes } from './lane.store'
 
@@ -59,6 +73,14 @@ const spendDay = (address: string) =>
     countSigned(tx, lower(address), 'credit', [{ spending: 'credit', identity: newNonce(), amount: dayMicro }]),
   )
 const forgetSpent = () => fixture.database.run((db) => db.delete(signedTotals))
+
+const roles = ['RELAYER_ROLE', 'VERIFIER_ROLE'].map((role) => keccak256(toBytes(role)))
+async function setRoles(functionName: 'grantRole' | 'revokeRole', lane: Hex) {
+  for (const role of roles) {
+    const data = encodeFunctionData({ abi: creditLineAbi, functionName, args: [role, lane] })
+    await fixture.submit(actorKeys.admin, fixture.contracts.creditLine, data)
+  }
+}
 
 describe('two lanes', () => {
   test('share the work', async () => {
@@ -129,6 +151,70 @@ describe('two lanes', () => {
       await forgetSpent()
       await fixture.chain.setBalance({ address: other!, value: balanceWei })
     }
+  })
+
+  describe('of which one has lost its roles:', () => {
+    const [without, other] = fixture.keys.map(({ address }) => address) as [Hex, Hex]
+    const balances = new Map<Hex, bigint>()
+    beforeAll(async () => {
+      for (const address of [without, other]) balances.set(address, await fixture.chain.getBalance({ address }))
+      // The lane without roles is the freest.
+      await fixture.chain.setBalance({ address: other, value: 5n * 10n ** 18n })
+      await setRoles('revokeRole', without)
+    })
+    afterAll(async () => {
+      await setRoles('grantRole', without)
+      for (const [address, value] of balances) await fixture.chain.setBalance({ address, value })
+    })
+    const flag = async (): Promise<Task> => verify(lower((await newWallet(fixture, 0n)).address), true, 1n)
+
+    test.each<[string, () => Promise<Task[]>]>([
+      ['a credit', () => order(1)],
+      ['several credits', () => order(3)],
+      [
+        'a verification',
+        async () => {
+          const task = await flag()
+          await fixture.command(task)
+          return [task]
+        },
+      ],
+    ])('the other sends %s, with an alert', async (_, ordered) => {
+      const context = listening(await fixture.begin())
+      for (const task of await ordered()) {
+        const { state, lane, tries } = await fixture.finish(context, task)
+        expect({ state, lane, tries }).toEqual({ state: 'settled', lane: lower(other), tries: 0 })
+      }
+      expect(linesOf(context)).toEqual(['lane without its role on the credit line'])
+    })
+
+    test('and then the other as well, several credits wait without a try until one has them again', async () => {
+      await setRoles('revokeRole', other)
+      const context = listening(await fixture.begin())
+      const tasks = await order(3)
+      await until(async () => {
+        await relayOnce(context)
+        return linesOf(context).includes('operation blocked: treasury, pause, freeze or role')
+      }, 'an alarm')
+      const found = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
+      expect(found.map(({ state, tries }) => ({ state, tries }))).toEqual(
+        tasks.map(() => ({ state: 'waiting', tries: 0 })),
+      )
+      await setRoles('grantRole', other)
+      for (const task of tasks)
+        expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', tries: 0 })
+    })
+
+    test('an order that it was assigned before goes to the other', async () => {
+      await setRoles('grantRole', without)
+      const context = await fixture.begin()
+      const [task] = await order(1)
+      await assignWaiting(context, await holdLanes(context))
+      expect((await fixture.operationOf(task!)).lane).toBe(lower(without))
+      await setRoles('revokeRole', without)
+      const { state, lane, tries } = await fixture.finish(context, task!)
+      expect({ state, lane, tries }).toEqual({ state: 'settled', lane: lower(other), tries: 1 })
+    })
   })
 
   test('work independently when one is blocked', async () => {
@@ -406,6 +492,22 @@ describe('two instances of chain-relayer', () => {
       expect({ state, lane }).toEqual({ state: 'settled', lane: other as Hex })
     } finally {
       await forgetSpent()
+    }
+  })
+
+  test('send for each other: an order that the credit line refuses from the lane of one is soon sent by the other', async () => {
+    const { first, second } = await pair()
+    const [without] = await heldBy(first)
+    const [other] = await heldBy(second)
+    await setRoles('revokeRole', without as Hex)
+    try {
+      const [task] = await order(1)
+      await relayOnce(first)
+      expect(await fixture.operationOf(task!)).toMatchObject({ state: 'waiting', tries: 0 })
+      const { state, lane } = await fixture.finish(second, task!)
+      expect({ state, lane }).toEqual({ state: 'settled', lane: other as Hex })
+    } finally {
+      await setRoles('grantRole', without as Hex)
     }
   })
 

@@ -5,7 +5,7 @@ import { isTooLate } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
-import { takeSnapshot } from '../chain/chain-snapshot'
+import { type ChainSnapshot, type LaneRefusal, takeSnapshot } from '../chain/chain-snapshot'
 import { type Context, nonceKey } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, PolicyRefused, spendsOfCall } from '../keys/policy'
@@ -59,11 +59,11 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
   const usable = sound.filter((_, at) => !areStuck[at])
   if (usable.length === 0) return 0
-  const { newest, finalized, balancesWei, frozenLanes } = await takeSnapshot(context, addressesOf(held))
+  const { newest, finalized, balancesWei, refusedLanes } = await takeSnapshot(context, addressesOf(held))
   const { baseFeeWei } = finalized
   const fees = feesFor(baseFeeWei)
   const bidOf = ({ gas }: Pick<CallToSign, 'gas'>) => bidWei(gas, fees, baseFeeWei)
-  const lanes = withoutFrozen(context, usable, frozenLanes).map((one) =>
+  const lanes = withoutRefused(context, usable, refusedLanes).map((one) =>
     roomOf(one, balancesWei.get(one.lane.address)!),
   )
   const rowsMax = roomAmong(lanes, bidOf({ gas: bundledTransferGas }))
@@ -77,6 +77,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   const terms: RoundTerms = {
     senderOf: (cost) => (freestFor(cost) ?? lanes[0]!).lane.address,
     canSend: (gas) => freestFor(costWei({ valueWei: 0n, gas }, fees)) !== undefined,
+    mayBatch: lanes.some(({ lane }) => refusedLanes.get(lane.address) !== 'no_role'),
     fees,
     newest,
   }
@@ -157,15 +158,26 @@ async function isStuck(
   return count <= oldest.nonce
 }
 
+const refusalLines = {
+  frozen: 'lane frozen by the issuer of AUSD',
+  no_role: 'lane without its role on the credit line',
+} as const
+
 /**
- * Returns the lanes whose calls the token accepts. If it refuses those of every lane, returns all, because the credit
- * line still accepts them.
+ * Returns the lanes whose calls the contracts accept. If there are none, returns those of which only the token refuses the
+ * calls, or else all, because the other contracts still accept them.
  */
-function withoutFrozen(context: Context, lanes: readonly HeldLane[], frozen: ReadonlySet<string>): readonly HeldLane[] {
-  for (const lane of addressesOf(lanes).filter((one) => frozen.has(one)))
-    context.logThrottled.alarm(`frozen:${lane}`, { lane }, 'lane frozen by the issuer of AUSD')
-  const free = lanes.filter(({ lane }) => !frozen.has(lane.address))
-  return free.length > 0 ? free : lanes
+function withoutRefused(
+  context: Context,
+  lanes: readonly HeldLane[],
+  refused: ChainSnapshot['refusedLanes'],
+): readonly HeldLane[] {
+  for (const lane of addressesOf(lanes)) {
+    const why = refused.get(lane)
+    if (why) context.logThrottled.alarm(`${why}:${lane}`, { lane }, refusalLines[why])
+  }
+  const ofLanes = (why: LaneRefusal | undefined) => lanes.filter(({ lane }) => refused.get(lane.address) === why)
+  return [ofLanes(undefined), ofLanes('frozen')].find((some) => some.length > 0) ?? lanes
 }
 
 /** Returns how many more operations the lanes may send, which is 0 while every lane is at its bid limit. */
@@ -373,10 +385,14 @@ function batchedOf(
 }
 
 /** Divides operations into batches that a lane can pay, unless none can pay for even one operation. */
-function batchesOfLine({ settings }: Context, operations: readonly Operation[], { canSend }: RoundTerms) {
+function batchesOfLine({ settings }: Context, operations: readonly Operation[], { canSend, mayBatch }: RoundTerms) {
   const tasks = operations.filter(({ kind }) => isBatchable(kind)) as BatchableTask[]
   const isPaid = (group: readonly Operation[]) => canSend(manyGas(group as readonly BatchableTask[]))
-  return batched(operations, settings.batchMax, tasks.some((task) => canSend(lineGasLimit(task))) ? isPaid : undefined)
+  return batched(
+    operations,
+    mayBatch ? settings.batchMax : 1,
+    tasks.some((task) => canSend(lineGasLimit(task))) ? isPaid : undefined,
+  )
 }
 
 const batchOf = ({ contracts }: Context, group: readonly Operation[]): Batch => ({

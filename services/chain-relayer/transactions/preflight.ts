@@ -33,6 +33,8 @@ export type RoundTerms = {
   readonly senderOf: (costWei: bigint) => `0x${string}`
   /** Returns true if a lane can pay a call with this gas limit. */
   readonly canSend: (gas: bigint) => boolean
+  /** False if the credit line refuses every lane. Batches would revert, as they are not examined. */
+  readonly mayBatch: boolean
   readonly fees: Fees
   readonly newest: ChainSnapshot['newest']
 }
@@ -199,7 +201,8 @@ async function waitOrEnd(context: Context, operation: Operation, expected: After
     const fields = { operationId: id, kind }
     context.logThrottled[level](`wait:${kind}`, fields, 'operation blocked: treasury, pause, freeze or role')
     // At first the rest is short, so that an instance with another lane soon finds the operation due.
-    if (expected.otherLane) return postpone(transferRestMs(ageMs(operation.createdAt, context.clock())))
+    if (expected.otherLane)
+      return postpone(Math.min(waitMs, transferRestMs(ageMs(operation.createdAt, context.clock()))))
     return postpone(expected.alarm ? waitMs : unsettledRestMs(context, operation))
   }
   if (expected.do === 'fail') return giveUp(context, operation, expected.reason, expected.alarm)

@@ -146,6 +146,14 @@ export const chain = {
     access: ['host', 'admin', 'funds'],
     log: ['lane frozen by the issuer of AUSD'],
   },
+  LaneWithoutRole: {
+    severity: 'page',
+    steps:
+      'The credit line refuses calls of `lane`, so other lanes send its transactions; nothing is lost. If the key is to stay, grant the roles again ([Contracts](deploy.md#7-contracts)); otherwise remove it from `LANE_KEYS`.',
+    ends: 'the lane has its roles, or another key replaces it',
+    access: ['host', 'admin'],
+    log: ['lane without its role on the credit line'],
+  },
   LaneKeyLeaked: {
     severity: 'page',
     steps: 'The key has leaked: [replace it](secrets.md#a-lane-key-is-stolen).',
