@@ -159,6 +159,15 @@ export async function openFixture(laneCount = 1) {
     await database.run((db) => db.update(lanes).set({ leasedUntil: null }))
     return assemble({ ...config, ...settings }, means)
   }
+
+  /** Deploys another credit line, with a token of its own. Returns what differs in a service that is configured with them. */
+  async function replaceLine() {
+    const { ausd, creditLine } = await deployContracts({ ...terms(lanesOf), rpcUrl: anvil.rpcUrl })
+    const contracts = { ausd, creditLine, domain: { ...domain, verifyingContract: ausd } }
+    const policy = policyOf({ ...config, ausdAddress: ausd, creditLineAddress: creditLine })
+    return { contracts, policy, ...openKeys(secret, policy), account: accountReader(node.reader, contracts) }
+  }
+
   const close = async () => {
     endpoint.close()
     await Promise.all([store.close(), anvil.close()])
@@ -176,6 +185,7 @@ export async function openFixture(laneCount = 1) {
     context,
     signersOf,
     begin,
+    replaceLine,
     close,
     ...orders(context),
     ...chainReads(chain, contracts),
@@ -233,7 +243,7 @@ function orders(context: Context) {
   return { command, operationOf, finish }
 }
 
-function chainReads(
+export function chainReads(
   chain: ReturnType<typeof openNode>['reader'] | object,
   { ausd, creditLine, domain }: { ausd: Hex; creditLine: Hex; domain: TokenDomain },
 ) {

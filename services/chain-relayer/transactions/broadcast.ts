@@ -7,7 +7,7 @@ import { haltedMs, paceAfter, stands } from '../chain/head-progress'
 import type { Head } from '../chain/node'
 import type { Broadcasts, Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
-import { PolicyRefused } from '../keys/policy'
+import { PolicyRefused, spendsOfCall } from '../keys/policy'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
 import {
   type Attempt,
@@ -180,15 +180,30 @@ async function canPay(
   return false
 }
 
+/**
+ * Returns false if the policy no longer allows the call of a transaction at all, as after the credit line was replaced.
+ * Its attempts may be mined, but none can be added.
+ */
+function maySign({ policy }: Context, { nonce, to, data, valueWei }: OpenTransaction): boolean {
+  try {
+    spendsOfCall(policy, nonce, { to, data, valueWei })
+  } catch (error) {
+    if (!(error instanceof PolicyRefused)) throw error
+    return error.refusal.by !== 'never'
+  }
+  return true
+}
+
 async function renew(
   context: Context,
   held: HeldLane,
   open: OpenTransaction,
-  purpose: Attempt['purpose'],
+  wanted: Attempt['purpose'],
   gas: bigint,
 ): Promise<void> {
   const { key, lane } = held
   if (!key) return
+  const purpose = maySign(context, open) ? wanted : 'noop'
   const last = open.attempts.at(-1)!
   const head = await context.node.newestHead()
   if (isHalted(context, head)) return

@@ -8,7 +8,6 @@ import { failpoint } from '#platform/failpoint'
 import { flowSeconds, timer } from '#platform/metrics/measures'
 import { withRequestId } from '#platform/request-id'
 import { spanSince } from '#platform/tracing/spans'
-import { multicall3 } from '#shared/chain/client'
 import { type PlaceOnChain, same } from '../chain/authorization'
 import { takeSnapshot } from '../chain/chain-snapshot'
 import type { ChainReceipt, Head } from '../chain/node'
@@ -209,14 +208,12 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
  */
 async function finalReceipt(
   context: Context,
-  { to, attempts }: Pick<OpenTransaction, 'to' | 'attempts'>,
+  { data, attempts }: Pick<OpenTransaction, 'data' | 'attempts'>,
   head: Head,
 ): Promise<{ attempt: Attempt; receipt: ChainReceipt } | undefined> {
-  const { creditLine, ausd } = context.contracts
-  const isContractCall = [creditLine, ausd, multicall3].some((one) => same(one, to))
   for (const isLast of [false, true]) {
     for (const attempt of attempts.toReversed()) {
-      const mayHaveLogs = isContractCall && attempt.purpose !== 'noop'
+      const mayHaveLogs = data !== '0x' && attempt.purpose !== 'noop'
       const isWhole = ({ status, logs }: ChainReceipt) => !mayHaveLogs || status === 'reverted' || logs.length > 0
       const accepts = async (receipt: ChainReceipt) => isWhole(receipt) && (await isFinal(context, receipt, head))
       const receipt = await context.node.receiptOf(attempt.hash, isLast ? accepts : undefined)
@@ -333,7 +330,7 @@ async function close(
         overBudget = spent
       })
     const done = judged.flatMap((one) => (one.done ? [one.operation] : []))
-    await settleAll(tx, done.filter(isOpen), place, (operation) => repaidIn(context, operation, logs))
+    await settleAll(tx, done.filter(isOpen), place, (operation) => repaidIn(transaction, operation, logs))
     const ended = await Promise.all(
       undone.map(async (operation) => {
         const oneTry = await runsForeignCode(context, operation)

@@ -250,7 +250,8 @@ export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call
 
 /**
  * Returns which operations the logs prove as done. Throws if the receipt lacks the logs of an operation, because an
- * endpoint may omit them.
+ * endpoint may omit them. The logs of a batch are those of the contract that it called, which need not be the configured
+ * credit line any more.
  */
 export function doneIn(
   { contracts }: Pick<Context, 'contracts'>,
@@ -262,7 +263,7 @@ export function doneIn(
     return (operation) => isSigned(operation) && hasMoved(operation.payload.authorization)
   }
   if (purpose !== 'batch') return () => true
-  const own = logs.filter((log) => same(log.address, contracts.creditLine))
+  const own = logs.filter((log) => same(log.address, to))
   const named = new Set<string>(own.flatMap(({ topics }) => topics))
   const failures = failuresOf(own)
   return (operation, position) => {
@@ -287,12 +288,12 @@ const autoRepaid = [getAbiItem({ abi: creditLineAbi, name: 'AutoRepaid' })] as c
  * because an endpoint may omit logs.
  */
 export function repaidIn(
-  { contracts }: Pick<Context, 'contracts'>,
+  { to }: { readonly to: Hex },
   operation: Pick<Operation, 'kind' | 'wallet'>,
   logs: readonly Log[],
 ): Repaid | undefined {
   if (operation.kind !== 'autorepay') return undefined
-  const own = logs.filter((log) => same(log.address, contracts.creditLine))
+  const own = logs.filter((log) => same(log.address, to))
   const event = parseEventLogs({ abi: autoRepaid, logs: own }).find(({ args }) => same(args.account, operation.wallet))
   if (!event) throw new Error('the receipt has no event of an operation')
   const { amount, fromCollateral } = event.args
