@@ -53,8 +53,9 @@ export async function takeSnapshot(
   return memory.snapshot
 }
 
-/** Answer of a view that a later version of the token may lack. The simulation of each operation still decides. */
+/** Answers of a view that cannot be read, as a later version may lack it. The simulation of each operation still decides. */
 const no = () => false
+const yes = () => true
 const roles = laneRoles.map(roleHash)
 
 async function readNewest({ reader }: Node, { ausd, creditLine }: SnapshotMeans['contracts'], lanes: readonly Hex[]) {
@@ -63,7 +64,7 @@ async function readNewest({ reader }: Node, { ausd, creditLine }: SnapshotMeans[
   const token = { address: ausd, abi: ausdAbi } as const
   const line = { address: creditLine, abi: creditLineAbi } as const
   const hasRoles = async (lane: Hex) => {
-    const has = (role: Hex) => reader.readContract({ ...line, functionName: 'hasRole', args: [role, lane] })
+    const has = (role: Hex) => reader.readContract({ ...line, functionName: 'hasRole', args: [role, lane] }).catch(yes)
     return (await Promise.all(roles.map(has))).every(Boolean)
   }
   const [number, timestamp, refusesFrozen, balances, frozen, able] = await Promise.all([

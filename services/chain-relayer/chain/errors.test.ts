@@ -162,6 +162,8 @@ describe("the verdict on a node's response to a raw transaction", () => {
     ['exceeds block gas limit', 'refused'],
     ['Exceeds transaction gas limit', 'refused'],
     ['Max priority fee too high', 'refused'],
+    ['tx fee (1.63 ether) exceeds the configured cap (1.00 ether)', 'refused'],
+    ['Transaction fee cap exceeded', 'refused'],
     ['Encoded length limit exceeded', 'refused'],
     ['Transaction signature is invalid', 'refused'],
     ['invalid chain id for signer', 'refused'],

@@ -148,6 +148,8 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/already (known|imported|exists)|known transaction|transaction already/i, 'sent'],
   // One of our own attempts most likely used the nonce; finality decides.
   [/nonce (is )?too low|old nonce|newer transaction had higher priority/i, 'sent'],
+  // The total of the fees, which a bump would only raise. What follows the noop is sent alone, for less.
+  [/exceeds the configured cap|fee cap exceeded/i, 'refused'],
   [/fee too low|underpriced|gas price too low|existing transaction had higher priority/i, 'underpriced'],
   [/less than (the )?block base fee|fee ?cap|max fee per gas (is )?(too low|less)/i, 'underpriced'],
   [/insufficient (funds|balance)|signer had insufficient|out of funds/i, 'unfunded'],

@@ -255,6 +255,16 @@ describe('a drip', () => {
     expect(done).toMatchObject({ state: 'settled', txHash: null, nonce: null })
   })
 
+  test('to a wallet whose code needs gas, such as one that delegates to a contract, is given with more', async () => {
+    const context = await fixture.begin()
+    const { address } = privateKeyToAccount(generatePrivateKey())
+    const readsStorage = '0x60005400'
+    await chain.setCode({ address, bytecode: readsStorage })
+    await fixture.command(drip(address))
+    expect(await fixture.finish(context, drip(address))).toMatchObject({ state: 'settled', tries: 1 })
+    expect(await chain.getBalance({ address })).toBe(context.settings.dripWei)
+  })
+
   // Monad reverts transfers out of an account's reserve, which is no fault of the wallet.
   test('that reverted is retried once after a delay', async () => {
     const context = await fixture.begin()

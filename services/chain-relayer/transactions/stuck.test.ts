@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { type Hex, keccak256, parseTransaction } from 'viem'
+import { gasLimits } from '#shared/chain/gas'
 import { actors } from '#test/support/contracts'
 import type { Context } from '../context'
 import { holdLanes } from '../lanes/held-lanes'
@@ -9,6 +10,7 @@ import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.table'
 import { relayOnce } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
+import { feesFor } from './transaction'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -141,6 +143,24 @@ describe('after 40 attempts at a transaction', () => {
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
+})
+
+test('a batch whose total fees exceed the cap of a node goes as single transactions', async () => {
+  const context = await fixture.begin()
+  const tasks = Array.from({ length: 4 }, credit)
+  const refused: bigint[] = []
+  const capOfNodeWei = 2n * gasLimits.topUp * feesFor((await fixture.node.newestHead()).baseFeeWei).maxFeeWei
+  fixture.endpoint.intercept = (method, _, [raw]) => {
+    if (method !== 'eth_sendRawTransaction') return undefined
+    const { gas, maxFeePerGas } = parseTransaction(raw as Hex)
+    if (gas! * maxFeePerGas! <= capOfNodeWei) return undefined
+    refused.push(gas!)
+    const error = { code: -32000, message: 'tx fee (1.63 ether) exceeds the configured cap (1.00 ether)' }
+    return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, error }))
+  }
+  for (const task of tasks) await fixture.command(task)
+  for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+  expect(refused).not.toBeEmpty()
 })
 
 describe('after the database clock was set back by an hour', () => {
