@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { refillsInAdvance } from '#shared/chain/refill'
 import { relayOnce } from '../relay-loop'
 import { newRefId, newWallet, openFixture, verify } from '../test-support'
-import type { Task } from './operation'
+import { orderOf, type Task } from './operation'
+import { operations } from './operation.table'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -101,6 +103,27 @@ describe('refills', () => {
       await sendAway(wallet)
     }
     expect(givenWei).toBe(context.settings.dripWei)
+  })
+
+  test('that reverted until they failed do not count, except for their day', async () => {
+    const { context, wallet } = await penniless()
+    const failed = refill(wallet, 1)
+    await fixture.command(failed)
+    await fixture.finish(context, failed)
+    await fixture.database.run((db) =>
+      db
+        .update(operations)
+        .set({ state: 'failed' })
+        .where(eq(operations.id, orderOf(failed).id)),
+    )
+    const given: bigint[] = []
+    for (const again of [refill(wallet, 1, '11-last'), refill(wallet, 2), refill(wallet, 3)]) {
+      await sendAway(wallet)
+      await fixture.command(again)
+      await fixture.finish(context, again)
+      given.push(await balanceOf(wallet))
+    }
+    expect(given).toEqual([0n, context.settings.dripWei, context.settings.dripWei])
   })
 
   test('wait for the first coin of a wallet that is on its way', async () => {

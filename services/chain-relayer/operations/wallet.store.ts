@@ -96,8 +96,9 @@ export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
 }
 
 /**
- * Reads the drips of a wallet other than this refill: how many refills a lane has carried, whether one of them was for the
- * same day, and whether a drip is on its way or was ordered before.
+ * Reads the drips of a wallet other than this refill: how many refills it got or is about to get, whether a lane has carried
+ * one for the same day, and whether a drip is on its way or was ordered before. One that reverted until it failed gave
+ * nothing.
  */
 export async function otherDrips(db: Db, { id, wallet, createdAt, payload }: Extract<Operation, { kind: 'drip' }>) {
   const { kind, cause, lane, state } = operations
@@ -105,7 +106,7 @@ export async function otherDrips(db: Db, { id, wallet, createdAt, payload }: Ext
   const isSameDay = sql`${lane} is not null and ${operations.payload} ->> 'refill' = ${payload.refill}`
   const rows = await db
     .select({
-      given: sql<number>`(count(${lane}) filter (where ${ne(cause, wallet)}))::int`,
+      given: sql<number>`(count(${lane}) filter (where ${ne(cause, wallet)} and ${ne(state, 'failed')}))::int`,
       isGivenToday: sql<boolean>`coalesce(bool_or(${isSameDay}), false)`,
       isAnyOpen: sql<boolean>`coalesce(bool_or(${isFirst}), false)`,
     })
