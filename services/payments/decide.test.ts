@@ -41,6 +41,7 @@ const open: PaymentFacts = {
   refundedMinor: 0n,
   refundAppliedMinor: 0n,
   overpaidMinor: 0n,
+  overpaidRefundedMinor: 0n,
   rateMinorPerUsd: 16_250n,
   expiresAt: null,
 }
@@ -51,7 +52,7 @@ const paid: PaymentFacts = {
   held: false,
   onchainMicro: 3_076_923n,
 }
-const exact = { paidMinor: 50_000n, overpaidRefundedMinor: 0n }
+const exact = { paidMinor: 50_000n }
 const charge: Charge = {
   account: 'ID',
   paymentId: 'py-1',

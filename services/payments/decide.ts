@@ -192,6 +192,12 @@ export type Step =
 /** Returns the reason of a payment with money beyond its promise: of its own charge, or of a second one. */
 const moreThanPromised = ({ reason }: PaymentFacts): Reason => (reason === 'overpaid' ? reason : 'paid_twice')
 
+/** Returns true if money beyond the promise is left, which waits for an operator. */
+export const hasSecondLeft = ({
+  overpaidMinor,
+  overpaidRefundedMinor,
+}: Pick<PaymentFacts, 'overpaidMinor' | 'overpaidRefundedMinor'>): boolean => overpaidMinor > overpaidRefundedMinor
+
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) => refundedMinor > refundAppliedMinor
 /** Returns true if part of a refund that was already deducted has come back to us. */
 const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) => refundedMinor < refundAppliedMinor
@@ -215,7 +221,7 @@ export function decideSettled(payment: PaymentFacts): Step {
   }
   if (hasOpenRefund(payment)) return { next: 'review', reason: 'refunded_after_credit' }
   if (hasLapsedRefund(payment)) return { next: 'review', reason: 'refund_undone' }
-  if (payment.overpaidMinor > 0n) return { next: 'review', reason: moreThanPromised(payment) }
+  if (hasSecondLeft(payment)) return { next: 'review', reason: moreThanPromised(payment) }
   return { next: payment.kind === 'topup' ? 'credited' : 'repaid' }
 }
 
@@ -225,7 +231,7 @@ export function decideFailed(payment: PaymentFacts, order: 'credit' | 'repay' | 
 }
 
 export function decideMatured(payment: PaymentFacts): Step {
-  if (payment.overpaidMinor > 0n && ['held', 'repaid'].includes(payment.state))
+  if (hasSecondLeft(payment) && ['held', 'repaid'].includes(payment.state))
     return { next: 'review', reason: moreThanPromised(payment) }
   return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
@@ -242,7 +248,7 @@ export function decideRevoked(payment: PaymentFacts): Step {
   if (onchainMicro > 0n) return { next: kind === 'topup' ? 'held' : 'repaid', reason: 'refunded_in_part' }
   const reason = payment.refundedMinor > 0n ? 'refunded_in_part' : 'refund_undone'
   if (remainderMicro > 0n) return { next: 'paid', reason, remainderMicro }
-  if (payment.overpaidMinor > 0n) return { next: 'review', reason: moreThanPromised(payment) }
+  if (hasSecondLeft(payment)) return { next: 'review', reason: moreThanPromised(payment) }
   return { next: 'revoked' }
 }
 
@@ -283,8 +289,8 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
  * again.
  */
 function decideHealed(payment: PaymentFacts): Step {
-  const { state, reason, kind, overpaidMinor, onchainMicro, recoveredMicro } = payment
-  if (overpaidMinor > 0n || !wasCredited(payment)) return { stay: true }
+  const { state, reason, kind, onchainMicro, recoveredMicro } = payment
+  if (hasSecondLeft(payment) || !wasCredited(payment)) return { stay: true }
   const leftMicro = remainderFloor(payment)
   const next = kind === 'topup' ? 'credited' : 'repaid'
   if (state === 'review' && reason === 'refund_undone')

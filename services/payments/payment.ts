@@ -238,6 +238,8 @@ export type PaymentFacts = {
   /** Amount waived on refunds that we ordered after the credit (10⁻⁶ AUSD). */
   readonly writtenOffMicro: bigint
   readonly overpaidMinor: bigint
+  /** Part of `overpaidMinor` that went back; more than it if it was refunded and disputed. */
+  readonly overpaidRefundedMinor: bigint
 }
 
 /** Returns true if the payment is late money that has no exchange rate yet. */
@@ -274,9 +276,8 @@ export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: Remainde
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
 export type BackFacts = RemainderFacts &
-  Pick<PaymentFacts, 'feeMinor' | 'providerPaymentId' | 'reason' | 'overpaidMinor'> & {
+  Pick<PaymentFacts, 'feeMinor' | 'providerPaymentId' | 'reason' | 'overpaidMinor' | 'overpaidRefundedMinor'> & {
     readonly paidMinor: bigint | null
-    readonly overpaidRefundedMinor: bigint
   }
 
 /**

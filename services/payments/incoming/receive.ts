@@ -3,7 +3,16 @@ import type { Db, Tx } from '#platform/db/open'
 import { RateFind } from '#shared/messages/pricing'
 import { raiseAlert } from '../alert'
 import { askOr, type Context } from '../context'
-import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt, rateUnread } from '../decide'
+import {
+  decideOverpaid,
+  decideReceipt,
+  hasSecondLeft,
+  isHeld,
+  isLate,
+  nextCheck,
+  type Receipt,
+  rateUnread,
+} from '../decide'
 import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
 import { findChargeFacts } from '../losses/charge-facts.store'
 import { countOther, endDoubt, followReports, receiveDoubt } from '../losses/follow'
@@ -391,7 +400,8 @@ async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, cha
   const after = { ...payment, overpaidMinor }
   await bookChange(tx, payment, after, 'paid a second time')
   const counted = await countOther(tx, context, after)
-  await takeDecided(tx, context, counted, decideOverpaid(counted))
+  // Nobody needs to decide about a charge of which nothing is left.
+  if (countedMinor === 0n || hasSecondLeft(counted)) await takeDecided(tx, context, counted, decideOverpaid(counted))
   await doubtDisputes(tx, context, payment)
 }
 

@@ -9,7 +9,7 @@ import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/p
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 import type { Context } from '../context'
-import { decideOverpaid, nextCheck, type Step, waivedMicro } from '../decide'
+import { decideOverpaid, hasSecondLeft, nextCheck, type Step, waivedMicro } from '../decide'
 import { bookStep } from '../ledger/book'
 import { recordReversal } from '../losses/reversal'
 import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
@@ -96,8 +96,7 @@ export async function takeDecided(
 /** Leaves a second charge of which money is left to an operator, unless its payment is not at its end yet. Returns the updated row. */
 export async function leaveSecond(tx: Tx, context: Context, payment: PaymentRow): Promise<PaymentRow> {
   // guard: a second payment is left to an operator wherever the first one ends
-  if (payment.overpaidMinor > payment.overpaidRefundedMinor)
-    return (await takeDecided(tx, context, payment, decideOverpaid(payment))) ?? payment
+  if (hasSecondLeft(payment)) return (await takeDecided(tx, context, payment, decideOverpaid(payment))) ?? payment
   return payment
 }
 

@@ -14,7 +14,6 @@ type ResolutionRefused = { readonly not: string }
 
 type ReviewFacts = PaymentFacts & {
   readonly paidMinor: bigint | null
-  readonly overpaidRefundedMinor: bigint
   readonly promisedMicro: bigint | null
   readonly lateRateMinorPerUsd: bigint | null
   readonly refSequence: number

@@ -107,3 +107,62 @@ describe('the second charge of a top-up is left to an operator', () => {
     await isLeftToOperator(id)
   })
 })
+
+describe('a top-up whose second charge was refunded', () => {
+  const wholeRefund = async (id: string) => {
+    expect((await fixture.resolve(id, 'refund')).ok).toHaveProperty('done')
+    await fixture.recheck()
+    const { refunds } = (await fixture.control('book')) as unknown as {
+      refunds: { id: string; reference_id: string | null }[]
+    }
+    const ours = refunds.find(({ reference_id: reference }) => reference?.startsWith(`ordered-${id}`))!
+    await fixture.control(`refunds/${ours.id}/succeed`)
+    await fixture.becomes(id, { reason: 'second_refunded', overpaidRefundedMinor: minor })
+  }
+
+  test('is credited again once a dispute of the first is won', async () => {
+    const id = await open()
+    const first = (await pay(id)).payment_id
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id)
+    await pay(id)
+    await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
+    await wholeRefund(id)
+    const { wallet } = (await fixture.row(id))!
+    const lost = await fixture.control(`payments/${first}/chargeback`, { status: 'SUCCESS', names: 'payment' })
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', refundedMinor: minor })
+    await fixture.control(`chargebacks/${lost.id}`, { status: 'REVERSED' })
+    await fixture.list()
+    await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n })
+    expect(await fixture.walletRow(wallet)).toMatchObject({ frozen: false })
+  })
+
+  test('in the dashboard before the credit was final needs no decision', async () => {
+    const id = await open()
+    await pay(id)
+    await fixture.becomes(id, { state: 'paid' })
+    const second = (await pay(id)).payment_id
+    await fixture.becomes(id, { overpaidMinor: minor })
+    await fixture.control(`payments/${second}/refund`)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'paid', overpaidRefundedMinor: minor })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: 'credited', overpaidRefundedMinor: minor })
+    expect(await booked(id)).toMatchObject({ 'provider_id IDR': minor })
+  })
+
+  test('before anybody told of it needs no decision', async () => {
+    const id = await open()
+    await pay(id)
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: 'credited' })
+    await fixture.control('faults', { webhooks: { only: ['refund.succeeded'] } })
+    const second = (await pay(id)).payment_id
+    await fixture.control(`payments/${second}/refund`)
+    await fixture.becomes(id, { state: 'credited', overpaidMinor: minor, overpaidRefundedMinor: minor })
+    await fixture.control('faults', {})
+    expect(await booked(id)).toMatchObject({ 'provider_id IDR': minor })
+  })
+})
