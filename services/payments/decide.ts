@@ -279,7 +279,9 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
   const reason = 'refund_undone'
   if (state !== 'revoking' && needsHold(payment)) return revocation(payment)
   if (state === 'credited' || state === 'repaid') return { next: 'review', reason }
-  if (state !== 'revoked' && state !== 'refunded') return { stay: true }
+  // An operator has accepted it without this money, whose AUSD was revoked.
+  if (state === 'accepted' && wasCredited(payment)) return { next: 'review', reason }
+  if (state !== 'revoked' && state !== 'refunded' && state !== 'accepted') return { stay: true }
   const differs = (paidMinor ?? fiatMinor) !== fiatMinor
   return { next: 'review', reason: differs ? 'amount_differs' : reason, undone: true }
 }

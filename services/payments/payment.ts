@@ -28,7 +28,7 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   review: ['paid', 'refunding', 'accepted', 'credited'],
   // Refunding a second payment leaves the first unchanged.
   refunding: ['refunded', 'credited', 'revoked', 'accepted', 'review'],
-  // The payment was paid again, or the refund that an operator accepted or ordered has failed.
+  // The payment was paid again, or a refund that an operator knew, accepted or ordered has failed.
   accepted: ['review', 'credited'],
 }
 

@@ -154,6 +154,31 @@ describe('after the hold', () => {
     await fixture.becomes(id, { state: 'review', reason: 'refund_undone', refundedMinor: 0n })
   })
 
+  test.each(kinds)(
+    'a refund that bounces after an operator has accepted the %s waits for an operator again',
+    async (kind) => {
+      const id = await ending(kind)
+      const made: string[] = []
+      for (const amount of [10_000, 20_000]) {
+        made.push(await refund(id, { amount }))
+        await fixture.list()
+        const { leftMicro } = await fixture.becomes(id, { state: 'revoking' })
+        await fixture.settle('revoke', `${id}:${leftMicro}`)
+        await fixture.becomes(id, { reason: 'refunded_in_part', onchainMicro: leftMicro })
+      }
+      const [part, other] = made
+      await endHold()
+      await fixture.control(`refunds/${part}/fail`)
+      await fixture.list()
+      await fixture.becomes(id, { state: 'review', reason: 'refund_undone', refundedMinor: 20_000n })
+      expect((await fixture.resolve(id, 'accept')).ok).toHaveProperty('done')
+      await fixture.control(`refunds/${other}/fail`)
+      await fixture.list()
+      await fixture.becomes(id, { state: 'review', reason: 'refund_undone', refundedMinor: 0n })
+      expect((await fixture.resolve(id, 'refund')).ok!.done).toContain('ordered')
+    },
+  )
+
   test('a refund that bounces after the revocation waits for an operator, who credits it', async () => {
     const id = await ending()
     const made = await refund(id)
