@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Back } from './losses/report'
+import { type Back, backOf } from './losses/report'
 import { type BackFacts, type PaymentFacts, paymentStates } from './payment'
 import { type HoldPhase, type Reported, type Stance, stanceOf } from './stance'
 
@@ -41,16 +41,25 @@ const none: Back & { othersMayGoMinor: bigint } = {
   orderedMinor: 0n,
   mayGoMinor: 0n,
   orderedOpenMinor: 0n,
+  mayGoOtherwiseMinor: 0n,
   isOpen: false,
   othersMayGoMinor: 0n,
 }
-const open = { ...none, mayGoMinor: 50_000n, isOpen: true }
-const openPart = { ...none, mayGoMinor: 10_000n, isOpen: true }
-const gone = { ...none, goneMinor: 50_000n, mayGoMinor: 50_000n }
-const goneAndOpen = { ...gone, mayGoMinor: 100_000n, isOpen: true }
+const open = { ...none, mayGoMinor: 50_000n, mayGoOtherwiseMinor: 50_000n, isOpen: true }
+const openPart = { ...none, mayGoMinor: 10_000n, mayGoOtherwiseMinor: 10_000n, isOpen: true }
+const gone = { ...none, goneMinor: 50_000n, mayGoMinor: 50_000n, mayGoOtherwiseMinor: 50_000n }
+const goneAndOpen = { ...gone, mayGoMinor: 100_000n, mayGoOtherwiseMinor: 100_000n, isOpen: true }
 const doubtful = { ...gone, isOpen: true }
-const openOrdered = { ...openPart, orderedOpenMinor: 10_000n }
-const openBeside = { ...openPart, mayGoMinor: 30_000n, orderedOpenMinor: 10_000n }
+const openOrdered = { ...openPart, mayGoOtherwiseMinor: 0n, orderedOpenMinor: 10_000n }
+const openBeside = { ...openPart, mayGoMinor: 30_000n, mayGoOtherwiseMinor: 20_000n, orderedOpenMinor: 10_000n }
+
+const openOrderedOrVoid = backOf(
+  [
+    { id: 'rfd-1', origin: 'ordered', status: 'pending', refundedMinor: 50_000n, objectId: null },
+    { id: 'void:py-1', origin: 'void', status: 'unknown', refundedMinor: 50_000n, objectId: null },
+  ],
+  50_000n,
+)
 
 type Case = readonly [string, PaymentFacts & BackFacts, Reported, Stance]
 const check = (cases: readonly Case[], phase?: HoldPhase) =>
@@ -94,6 +103,8 @@ describe('money that the chain cannot take back', () => {
     ['is frozen if an operator accepted it', { ...credited, state: 'accepted' }, open, 'freeze'],
     ['is free while we refund a part of it ourselves', credited, openOrdered, 'free'],
     ['is frozen while it is disputed beside that', credited, openBeside, 'freeze'],
+    // guard: a charge in doubt freezes the wallet also while we refund it
+    ['is frozen while its charge is in doubt beside that', credited, { ...openOrderedOrVoid, othersMayGoMinor: 0n }, 'freeze'],
     ['is free as far as the provider cannot be asked', credited, 'unread', 'free'],
   ])
 })

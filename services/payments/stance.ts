@@ -44,18 +44,22 @@ const isClearOf = ({ state, refundAppliedMinor }: PaymentFacts, reported: Report
   state !== 'revoking' && reported !== 'unread' && !reported.isOpen && reported.goneMinor === refundAppliedMinor
 
 /**
- * Returns what the wallet would owe beyond its present loss if everything that is open succeeded (10⁻⁶ AUSD). An order that
- * waits counts as executed.
+ * Returns what the wallet would owe beyond its present loss if everything that is open succeeded, or all of it except the
+ * refunds that we ordered, whichever is more (10⁻⁶ AUSD). An order that waits counts as executed.
  */
 function atStakeMicro(payment: PaymentFacts & BackFacts, reported: Exclude<Reported, 'unread'>): bigint {
-  const { mayGoMinor, othersMayGoMinor, orderedMinor, orderedOpenMinor } = reported
-  const worst = {
-    ...payment,
-    // We bear the loss of a refund that we ordered.
-    ...waiverOf(payment, orderedMinor, orderedMinor + orderedOpenMinor),
-    refundedMinor: most(payment.refundedMinor, mayGoMinor),
-    overpaidRefundedMinor: most(payment.overpaidRefundedMinor, othersMayGoMinor),
+  const { mayGoMinor, mayGoOtherwiseMinor, othersMayGoMinor, orderedMinor, orderedOpenMinor } = reported
+  const owedMicro = (refundedMinor: bigint, orderedAfterMinor: bigint): bigint => {
+    const worst = {
+      ...payment,
+      // We bear the loss of a refund that we ordered.
+      ...waiverOf(payment, orderedMinor, orderedAfterMinor),
+      refundedMinor: most(payment.refundedMinor, refundedMinor),
+      overpaidRefundedMinor: most(payment.overpaidRefundedMinor, othersMayGoMinor),
+    }
+    return beyondCeil(worst) + atLeastZero(unpaidMicro(worst) - worst.writtenOffMicro)
   }
-  const unpaid = atLeastZero(unpaidMicro(worst) - worst.writtenOffMicro)
-  return beyondCeil(worst) + unpaid - lostMicro(payment)
+  const withOrdered = owedMicro(mayGoMinor, orderedMinor + orderedOpenMinor)
+  // guard: a charge in doubt freezes the wallet also while we refund it
+  return most(withOrdered, owedMicro(mayGoOtherwiseMinor, orderedMinor)) - lostMicro(payment)
 }

@@ -103,6 +103,8 @@ export type Back = {
   readonly mayGoMinor: bigint
   /** The part of the open refunds that we ordered. */
   readonly orderedOpenMinor: bigint
+  /** `mayGoMinor` if those fail: a charge in doubt may be void without them. */
+  readonly mayGoOtherwiseMinor: bigint
   /** True if more may be on its way back: a report is pending, disputed, or in an unrecognised status. */
   readonly isOpen: boolean
 }
@@ -125,17 +127,21 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   const voids = reports.filter(({ origin }) => origin === 'void').map(alone)
   const moves = [refunds, disputes].flatMap(({ ofObjects, ofRows }) => [...ofObjects, ...ofRows])
 
-  const minorOf = (counts: (move: Move) => boolean): bigint => {
+  const takenOf = (counts: (move: Move) => boolean): bigint => {
     const knownMinor = sumOf(refunds, counts) + sumOf(disputes, counts)
     const isInexact = moves.filter(counts).some(({ minor }) => minor === null)
-    const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
-    return voids.filter(counts).reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor)
+    return isInexact ? larger(knownMinor, paidMinor) : knownMinor
   }
+  const voidOf = (counts: (move: Move) => boolean): bigint =>
+    voids.filter(counts).reduce((most, one) => larger(most, one.minor ?? paidMinor), 0n)
+  const mayGo = (move: Move) => isGone(move) || isOpen(move)
+  const orderedOpenMinor = takenOf((move) => move.isOrdered && isOpen(move))
   return {
-    goneMinor: minorOf(isGone),
-    orderedMinor: minorOf((move) => move.isOrdered && isGone(move)),
-    mayGoMinor: minorOf((move) => isGone(move) || isOpen(move)),
-    orderedOpenMinor: minorOf((move) => move.isOrdered && isOpen(move)),
+    goneMinor: larger(takenOf(isGone), voidOf(isGone)),
+    orderedMinor: takenOf((move) => move.isOrdered && isGone(move)),
+    mayGoMinor: larger(takenOf(mayGo), voidOf(mayGo)),
+    orderedOpenMinor,
+    mayGoOtherwiseMinor: larger(takenOf(mayGo) - orderedOpenMinor, voidOf(mayGo)),
     isOpen: [...moves, ...voids].some(isOpen),
   }
 }
@@ -151,8 +157,9 @@ export function splitBack(back: Back, restMinor: bigint): { own: Back; rest: Pic
   const mayGoMinor = beyond(back.mayGoMinor)
   const orderedMinor = beyond(back.orderedMinor)
   const orderedOpenMinor = beyond(back.orderedMinor + back.orderedOpenMinor) - orderedMinor
+  const mayGoOtherwiseMinor = beyond(back.mayGoOtherwiseMinor)
   return {
-    own: { goneMinor, orderedMinor, mayGoMinor, orderedOpenMinor, isOpen: back.isOpen },
+    own: { goneMinor, orderedMinor, mayGoMinor, orderedOpenMinor, mayGoOtherwiseMinor, isOpen: back.isOpen },
     rest: { goneMinor: back.goneMinor - goneMinor, mayGoMinor: back.mayGoMinor - mayGoMinor },
   }
 }
