@@ -171,6 +171,10 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   ),
   'a hold does not end while a refund or dispute is open': never,
   'a wallet is frozen while money that the chain cannot take back may be going back': instead("'freeze'", "'free'"),
+  'a charge in doubt freezes the wallet also while we refund it': instead(
+    'owedMicro(mayGoOtherwiseMinor, orderedMinor)',
+    '0n',
+  ),
   'a hold is watched also before the relayer has reported the order that began it': never,
   'another instance takes over from one that was killed while it checked a hold, before the hold ends': instead(
     "kind === 'others' ? checkLeaseMs : Math.min(checkLeaseMs, holdMarginMs / 2)",

@@ -15,12 +15,12 @@ import { chargebackId, isChargeNamed, isDispute, listedId, voidId } from '../los
 import { isOrderedByUs, paymentIdIn } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import type { FetchedCharge, FetchedRefund } from '../provider'
+import type { FetchedCharge, FetchedDispute, FetchedRefund } from '../provider'
 import { findRefunded as findRefundedCharge, isAnother, listRefundsOf } from '../providers/look-up'
 import { isOrdered } from '../review/refund-outcome'
 import { findOrders, findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
-import { fetchDisputes, receiveDispute } from './dispute'
+import { fetchDisputes, findDisputed, receiveDispute } from './dispute'
 import { doubtOf, isRowDone, type RowFacts, statusOf } from './is-row-done'
 import {
   fetchChargeOf,
@@ -196,10 +196,13 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
 }
 
 async function receiveChargebackRow(context: Context, account: ProviderAccount, row: Listed) {
-  const { charge, isNamed } = await chargeOf(context, account, row)
+  const { charge, isNamed, dispute } = await chargeOf(context, account, row)
   const fetched = await withRate(context, charge)
   if (!fetched) return recordMissing(context, account, row)
-  const disputes = await fetchDisputes(context, account, fetched.charge.paymentId, isNamed ? row.productId : null)
+  const named = isNamed ? row.productId : null
+  const known = await fetchDisputes(context, account, fetched.charge.paymentId, named)
+  const isNew = dispute && !known.some((one) => one.dispute.disputeId === dispute.disputeId)
+  const disputes = isNew ? [...known, { dispute, isNamed }] : known
   await context.database.transaction(async (tx) => {
     if (!isNamed && (await isKnownOfOther(tx, row, fetched))) return
     await bookMatchedRow(tx, row)
@@ -270,7 +273,7 @@ async function chargeOf(
   account: ProviderAccount,
   row: Listed,
   refund?: FetchedRefund,
-): Promise<{ charge: FetchedCharge | undefined; isNamed: boolean }> {
+): Promise<{ charge: FetchedCharge | undefined; isNamed: boolean; dispute?: FetchedDispute }> {
   const { provider } = context
   const paymentRequestId = refund?.paymentRequestId ?? row.paymentRequestId
   const paymentId = row.type === 'chargeback' ? row.productId : refund?.paymentId
@@ -280,6 +283,10 @@ async function chargeOf(
   const known = await knownChargeOf(context, row)
   // guard: a refund or dispute that is not found for a moment stays with its payment
   if (known) return { charge: await provider.findCharge(account, known), isNamed: true }
+  const dispute = row.type === 'chargeback' ? await findListedDispute(context, account, row) : undefined
+  const disputed = dispute && (await findDisputed(context, account, dispute))
+  // guard: a row leads to its payment through the dispute that it names
+  if (disputed) return { ...disputed, dispute }
   const charge = await fetchChargeOf(context, await ownerOf(context, account, row))
   // guard: a refund of a payment that is not found yet does not count against another payment
   if (charge && isAnother(namedId, charge)) return { charge: undefined, isNamed: true }
@@ -288,6 +295,10 @@ async function chargeOf(
   const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
   return { charge: isOfRequest ? charge : undefined, isNamed: true }
 }
+
+/** Finds the dispute that the row of a chargeback may name: its webhook may be lost. */
+const findListedDispute = async ({ provider }: Context, account: ProviderAccount, { productId }: Listed) =>
+  productId === null ? undefined : provider.findDispute(account, productId).catch(noneOfItsForm)
 
 /** Returns the charge against which the refund or dispute that the row names was received before. */
 async function knownChargeOf({ database }: Context, { productId }: Listed): Promise<string | undefined> {

@@ -435,3 +435,25 @@ test.each([2, 3])('a refund that only version %d of the API knows freezes the wa
   await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
   expect(await isFrozen(id)).toBe(true)
 })
+
+describe('a chargeback in the list that names only a dispute that no webhook told of', () => {
+  const rowOf = async (disputeId: string) => {
+    const rows = await fixture.listing.list('ID', new Date(fixture.context.clock() - 600_000))
+    return { ...rows.find(({ productId }) => productId === disputeId)!, reference: null, paymentRequestId: null }
+  }
+
+  // guard: a row leads to its payment through the dispute that it names
+  test.each(['payment', 'none'])('counts for the payment that the dispute names, by %s', async (names) => {
+    const id = await given('QRIS')
+    const made = (await fixture.control(`payments/${id}/dispute`, { names })).id
+    await fixture.control(`disputes/${made}`, { status: 'LOST', names: 'dispute' })
+    const row = await rowOf(made)
+    for (let times = 0; times < 2; times++) {
+      await fixture.listing.receive('ID', row)
+      await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', refundedMinor: 50_000n })
+    }
+    expect(await isFrozen(id)).toBe(true)
+    expect(await fixture.report(made)).toMatchObject({ paymentId: id, status: 'succeeded' })
+    expect(await fixture.listing.done('ID', [row])).toEqual(new Set([row]))
+  })
+})
