@@ -538,6 +538,15 @@ describe('a refund that we ordered', () => {
     expect(waiverOf(waived, 30_000n, 0n)).toEqual({ writtenOffMicro: 0n, refundAppliedMinor: 20_000n })
   })
 
+  test('of all money that is made twice stays waived when one of the two comes back', () => {
+    const twice = { ...credited, ...waiverOf(credited, 0n, 50_000n), refundedMinor: 50_000n }
+    const made = { ...twice, ...waiverOf(twice, 50_000n, 100_000n), refundedMinor: 100_000n }
+    expect(made).toMatchObject({ writtenOffMicro: 3_076_923n, refundAppliedMinor: 100_000n })
+    const onceAgain = { writtenOffMicro: 3_076_923n, refundAppliedMinor: 50_000n }
+    expect(waiverOf(made, 100_000n, 50_000n)).toEqual(onceAgain)
+    expect(waiverOf(made, 100_000n, 0n)).toEqual({ writtenOffMicro: 0n, refundAppliedMinor: 0n })
+  })
+
   const credited = { ...exact, ...given, state: 'credited' } as const
   const ordered = (payment: typeof credited, fromMinor: bigint, toMinor: bigint) => {
     const refundedMinor = payment.refundedMinor + toMinor - fromMinor

@@ -8,6 +8,7 @@ import {
   isOnHold,
   least,
   mayBecome,
+  most,
   needsHold,
   type PaymentFacts,
   type PaymentKind,
@@ -366,11 +367,13 @@ export function waiverOf(payment: PaymentFacts, fromMinor: bigint, toMinor: bigi
   }
   // Only what was waived is owed again. AUSD that was revoked for one of these refunds is credited again.
   const waivedMinor = (writtenOffMicro * fiatMinor + ausdMicro / 2n) / ausdMicro
-  const endedMinor = least(fromMinor - toMinor, waivedMinor)
+  // Nothing was waived for what we ordered beyond the payment.
+  const excessMinor = atLeastZero(fromMinor - most(toMinor, fiatMinor))
+  const endedMinor = least(fromMinor - toMinor - excessMinor, waivedMinor)
   const endedMicro = leftAfter(fromMinor - endedMinor) - leftAfter(fromMinor)
   return {
     writtenOffMicro: endedMinor === waivedMinor ? 0n : atLeastZero(writtenOffMicro - endedMicro),
-    refundAppliedMinor: atLeastZero(refundAppliedMinor - endedMinor),
+    refundAppliedMinor: atLeastZero(refundAppliedMinor - endedMinor - excessMinor),
   }
 }
 

@@ -59,7 +59,12 @@ function atStakeMicro(payment: PaymentFacts & BackFacts, reported: Exclude<Repor
     }
     return beyondCeil(worst) + atLeastZero(unpaidMicro(worst) - worst.writtenOffMicro)
   }
-  const withOrdered = owedMicro(mayGoMinor, orderedMinor + orderedOpenMinor)
+  // What we order beyond the payment is our loss.
+  const oursMinor = beyondPaid(payment, orderedMinor + orderedOpenMinor) - beyondPaid(payment, orderedMinor)
+  const withOrdered = owedMicro(mayGoMinor - oursMinor, orderedMinor + orderedOpenMinor)
   // guard: a charge in doubt freezes the wallet also while we refund it
   return most(withOrdered, owedMicro(mayGoOtherwiseMinor, orderedMinor)) - lostMicro(payment)
 }
+
+const beyondPaid = ({ paidMinor, fiatMinor }: BackFacts, minor: bigint): bigint =>
+  atLeastZero(minor - (paidMinor ?? fiatMinor))

@@ -40,6 +40,7 @@ export const alarmLines = [
   'refund failed',
   'refund refused, earlier request not found',
   'payment reversed after hold, wallet frozen',
+  'refunded more than was paid, by our own orders',
   'refund or dispute undone, money is ours again',
   'refund of a second payment undone, it is owed',
   'reversal undone after it was repaid: give it back to the wallet',

@@ -171,6 +171,8 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   ),
   'a hold does not end while a refund or dispute is open': never,
   'a wallet is frozen while money that the chain cannot take back may be going back': instead("'freeze'", "'free'"),
+  'a loss by refunds that we ordered twice is ours': never,
+  'a refund that was given up counts like one that we did not order': always,
   'a charge in doubt freezes the wallet also while we refund it': instead(
     'owedMicro(mayGoOtherwiseMinor, orderedMinor)',
     '0n',

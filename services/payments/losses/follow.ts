@@ -4,7 +4,7 @@ import type { Context } from '../context'
 import { decideOverpaid, decideRefunded, lostMicro, needlessWaiverOf, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
 import { leaveSecond, takeDecided } from '../onchain/advance'
-import { mayBeOnHold } from '../payment'
+import { beyondCeil, mayBeOnHold } from '../payment'
 import { findByProviderIds, lockPayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { findSeconds } from '../review/resolution.store'
@@ -151,11 +151,11 @@ const undone = ({ reports, seconds }: ReadReports, { id, before }: ReportChange)
 
 type Known = Exclude<Reported, 'unread'>
 
-/** `othersGoneMinor`: what went back of second charges. */
+/** `othersGoneMinor`: what went back of second charges; `othersOrderedMinor`: the part of it that we ordered. */
 function reportedIn(
   payment: PaymentRow,
   { reports, seconds }: ReadReports,
-): Known & { readonly othersGoneMinor: bigint } {
+): Known & Readonly<Record<'othersGoneMinor' | 'othersOrderedMinor', bigint>> {
   const backOfCharge = (paymentId: string | null, minor: bigint) =>
     backOf(
       reports.filter((one) => one.providerPaymentId === paymentId),
@@ -173,6 +173,10 @@ function reportedIn(
   return {
     ...own,
     othersGoneMinor: others.reduce((sum, { goneMinor }) => sum + goneMinor, rest.goneMinor),
+    othersOrderedMinor: others.reduce(
+      (sum, { orderedMinor }) => sum + orderedMinor,
+      whole.orderedMinor - own.orderedMinor,
+    ),
     othersMayGoMinor: others.reduce((sum, { mayGoMinor }) => sum + mayGoMinor, rest.mayGoMinor),
   }
 }
@@ -182,6 +186,18 @@ export const restIn = (
   { providerPaymentId }: Pick<PaymentRow, 'providerPaymentId'>,
   seconds: ReadReports['seconds'],
 ): bigint => seconds.find((second) => second.providerPaymentId === providerPaymentId)?.minor ?? 0n
+
+/**
+ * Returns true if the loss of a payment is ours: all that went back was ordered by us, once too often, because a refund was made
+ * that the provider had reported as failed.
+ */
+function isOurLoss(payment: PaymentRow, read: ReadReports): boolean {
+  const { goneMinor, orderedMinor, othersGoneMinor, othersOrderedMinor } = reportedIn(payment, read)
+  const isOrderedByUs = goneMinor === orderedMinor && othersGoneMinor === othersOrderedMinor
+  const lost = lostMicro(payment)
+  // guard: a loss by refunds that we ordered twice is ours
+  return isOrderedByUs && lost > 0n && lost === beyondCeil(payment)
+}
 
 /** Returns what all reports about the charges of a payment say together. */
 export const reportedOf = async (tx: Tx, payment: PaymentRow): Promise<Known> =>
@@ -214,10 +230,11 @@ async function followOwn(
   const after = { ...payment, ...set }
   await bookChange(tx, payment, after, 'refund counted')
   if (refundedMinor < payment.refundedMinor) context.log.alarm(fields, 'refund or dispute undone, money is ours again')
-  if (lostMicro(after) < lostMicro(payment)) await shrinkReversal(tx, context, after)
+  const isOurs = isOurLoss(after, read)
+  if (lostMicro(after) < lostMicro(payment)) await shrinkReversal(tx, context, after, isOurs)
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment already in review may have lost more than before.
-  if (!moved) await recordReversal(tx, context, after)
+  if (!moved) await recordReversal(tx, context, after, isOurs)
   return moved ? leaveSecond(tx, context, moved) : after
 }
 
@@ -233,8 +250,9 @@ async function countOthers(tx: Tx, context: Context, payment: PaymentRow, read: 
   await recordPayment(tx, id, { overpaidRefundedMinor })
   const after = { ...payment, overpaidRefundedMinor }
   await bookChange(tx, payment, after, 'second payment refunded')
-  await shrinkReversal(tx, context, after)
-  await recordReversal(tx, context, after)
+  const isOurs = isOurLoss(after, read)
+  await shrinkReversal(tx, context, after, isOurs)
+  await recordReversal(tx, context, after, isOurs)
   if (overpaidRefundedMinor > payment.overpaidRefundedMinor) return after
   context.log.alarm({ paymentId: id }, 'refund of a second payment undone, it is owed')
   return (await takeDecided(tx, context, after, decideOverpaid(after))) ?? after

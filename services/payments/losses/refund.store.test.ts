@@ -46,7 +46,7 @@ describe('the stored report of a refund', () => {
 describe('the stored loss of a payment', () => {
   const wallet = `0x${'11'.repeat(20)}` as const
   const lose = (lostMicro: bigint) =>
-    database.transaction((tx) => storeReversal(tx, { paymentId: 'pay_1', wallet, lostMicro }))
+    database.transaction((tx) => storeReversal(tx, { paymentId: 'pay_1', wallet, lostMicro, isOurs: false }))
 
   test('is missing by its unrepaid part after it grows, and not after it shrinks', async () => {
     expect(await lose(1_000_000n)).toMatchObject({ lostMicro: 1_000_000n })

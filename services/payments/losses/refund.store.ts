@@ -157,7 +157,7 @@ export const reversals = schema.table(
     madeGoodMicro: amountColumn('made_good_micro').notNull().default(sql`0`),
     /** Amount that was repaid needlessly and that an operator gave back. */
     givenBackMicro: amountColumn('given_back_micro').notNull().default(sql`0`),
-    /** Time at which an operator waived the rest. */
+    /** Time at which the rest was waived: by an operator, or at once because the loss is ours. */
     clearedAt: at('cleared_at'),
     ...timestamps(),
   },
@@ -177,15 +177,19 @@ export async function findReversal(db: Db, paymentId: string): Promise<Reversal 
   return (await db.select().from(reversals).where(eq(reversals.paymentId, paymentId)))[0]
 }
 
-/** Stores a reversal. A larger loss than before is due again, even if an operator waived the smaller one. */
+/**
+ * Stores a reversal. A larger loss than before is due again, even if an operator waived the smaller one. One that is ours is
+ * waived at once.
+ */
 export async function storeReversal(
   tx: Tx,
-  reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
+  { isOurs, ...reversal }: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint; isOurs: boolean },
 ): Promise<Reversal> {
-  const cleared = sql`case when excluded.lost_micro > ${reversals.lostMicro} then null else ${reversals.clearedAt} end`
+  const kept = sql`case when excluded.lost_micro > ${reversals.lostMicro} then null else ${reversals.clearedAt} end`
+  const cleared = isOurs ? sql`now()` : kept
   const rows = await tx
     .insert(reversals)
-    .values(reversal)
+    .values({ ...reversal, ...(isOurs ? { clearedAt: cleared } : {}) })
     .onConflictDoUpdate({
       target: reversals.paymentId,
       set: {

@@ -34,28 +34,32 @@ import {
 // Only top-ups that are never held repay a loss: their AUSD is kept instead of credited. A held payment could
 // be reversed in turn.
 
-/** Records the loss of a reversed payment and freezes its wallet. The caller holds the wallet lock. */
-export async function recordReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+/**
+ * Records the loss of a reversed payment and freezes its wallet, unless the loss is ours: we ordered all that went back. The
+ * caller holds the wallet lock.
+ */
+export async function recordReversal(tx: Tx, context: Context, payment: PaymentRow, isOurs = false): Promise<void> {
   const lost = lostMicro(payment)
   if (lost === 0n) return
   const { id: paymentId, wallet } = payment
   const before = await findReversal(tx, paymentId)
   if (before && before.lostMicro >= lost) return
-  await bookReversal(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
+  await bookReversal(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost, isOurs }))
   // guard: what a wallet repaid needlessly covers its other losses before it is owed back
   await coverByNeedless(tx, context, wallet)
   const fields = { paymentId, wallet, lostMicro: String(lost) }
-  context.log.alarm(fields, 'payment reversed after hold, wallet frozen')
+  if (isOurs) context.log.alarm(fields, 'refunded more than was paid, by our own orders')
+  else context.log.alarm(fields, 'payment reversed after hold, wallet frozen')
   await followFreeze(tx, context, wallet)
 }
 
-/** Reduces a stored loss after part of the reversal was undone. The caller holds the wallet lock. */
-export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+/** Reduces a stored loss after part of the reversal was undone; the rest may be ours. The caller holds the wallet lock. */
+export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow, isOurs: boolean): Promise<void> {
   const { id: paymentId, wallet, account } = payment
   const before = await findReversal(tx, paymentId)
   const lost = lostMicro(payment)
   if (!before || before.lostMicro <= lost) return
-  await bookReversal(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
+  await bookReversal(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost, isOurs }))
   // guard: what a wallet repaid needlessly covers its other losses before it is owed back
   await coverByNeedless(tx, context, wallet)
   const needlessMicro = needlesslyRepaid((await findReversal(tx, paymentId))!)

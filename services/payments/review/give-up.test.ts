@@ -83,6 +83,23 @@ describe('a refund that the provider did not make, and refuses', () => {
     await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', writtenOffMicro: 0n })
     expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
   })
+
+  test('is a loss of ours if it was made after all, and its payment was refunded again', async () => {
+    const { id, reference } = await refusedAgain()
+    await fixture.giveUp(id, reference)
+    await fixture.resolve(id, 'refund')
+    await makeAfterAll(id, reference)
+    const [first] = await atProvider(id)
+    await fixture.control(`refunds/${first!.id}/fail`)
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.list()
+    const { wallet } = await fixture.becomes(id, { state: 'refunded', refundedMinor: 40_000n })
+    await fixture.control(`refunds/${first!.id}/tell`, { status: 'SUCCEEDED', listed: 'SUCCESS' })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 80_000n })
+    expect((await fixture.walletRow(wallet))?.frozen ?? false).toBe(false)
+  })
 })
 
 describe('a refund is not given up', () => {

@@ -17,14 +17,15 @@ export async function recordRefundOutcome(tx: Tx, { log }: Context, refund: Fetc
 
 /**
  * Returns true for a refund that we ordered, whose loss we bear. One that an operator gave up counts like any other refund if
- * it was made after all, because its payment was decided about without it.
+ * it was made after all, because its payment was decided about without it, unless that decision was to refund it again.
  */
 export async function isOrdered(tx: Tx, { reference }: Pick<FetchedRefund, 'reference'>): Promise<boolean> {
   if (!isOrderedByUs(reference)) return false
   const order = await findOrder(tx, reference!)
+  if (order?.failureCode !== givenUp) return true
+  const { paymentId, providerPaymentId } = order
   // guard: a refund that was given up counts like one that we did not order
-  if (order?.failureCode === givenUp) return false
-  return true
+  return (await findOrders(tx, paymentId)).some((one) => one.providerPaymentId === providerPaymentId)
 }
 
 export async function endRefunding(tx: Tx, context: Context, paymentId: string): Promise<void> {

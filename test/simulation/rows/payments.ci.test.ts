@@ -184,6 +184,7 @@ const makers: readonly Maker[] = [
         paymentId: pick(choices, ids),
         wallet: pick(choices, wallets),
         lostMicro: BigInt(oneOf(choices, 4)),
+        isOurs: oneOf(choices, 2) === 0,
       },
     ],
   }),

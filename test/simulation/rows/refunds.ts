@@ -108,25 +108,26 @@ export const findReversal: StandIn<Refunds['findReversal']> = async (db, payment
 
 export const storeReversal: StandIn<Refunds['storeReversal']> = async (tx, given) => {
   const rows = rowsOf(tx)
-  const { paymentId, lostMicro } = given
+  const { isOurs, ...loss } = given
+  const { paymentId, lostMicro } = loss
   const now = rows.now()
   const known = rows.reversals.get(paymentId)
   if (known) {
     const { clearedAt } = known
     return rows.reversals.update(paymentId, {
       lostMicro,
-      clearedAt: lostMicro > known.lostMicro ? null : clearedAt,
+      clearedAt: isOurs ? now : lostMicro > known.lostMicro ? null : clearedAt,
       updatedAt: now,
     })!
   }
   const fresh = {
     madeGoodMicro: 0n,
     givenBackMicro: 0n,
-    clearedAt: null,
+    clearedAt: isOurs ? now : null,
     createdAt: now,
     updatedAt: now,
   }
-  return rows.reversals.set(paymentId, { ...given, ...fresh })
+  return rows.reversals.set(paymentId, { ...loss, ...fresh })
 }
 
 export const hasLostHold: StandIn<Refunds['hasLostHold']> = async (db, wallet) =>

@@ -121,6 +121,14 @@ export const payments = {
     inStatus: true,
     log: ['payment reversed after hold, wallet frozen'],
   },
+  RefundedTwice: {
+    severity: 'ticket',
+    steps:
+      'The provider made a refund that it had reported as failed, after another was ordered. The wallet owes nothing: the loss is ours. Ask the provider, or else the payer, to return it.',
+    ends: null,
+    access: ['ops', 'provider'],
+    log: ['refunded more than was paid, by our own orders'],
+  },
   ReversalUndone: {
     severity: 'ticket',
     steps: 'Credit or refund a payment that is in review.',
