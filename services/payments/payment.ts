@@ -156,7 +156,7 @@ export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts
     afterMs: 24 * 60 * minuteMs,
     alarm: 'refund not completed by provider',
     steps:
-      "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days.",
+      "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days. If it has none and refuses each request, `review give-up <payment> <reference>`.",
     open: true,
     inFlight: true,
     nextAction: 'wait',

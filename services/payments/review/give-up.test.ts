@@ -102,6 +102,22 @@ describe('a refund that the provider did not make, and refuses', () => {
   })
 })
 
+test('a refund that the provider refuses for our account is given up by an operator, and is not requested again', async () => {
+  const id = await differing()
+  await fixture.resolve(id, 'refund')
+  const { provider } = fixture.context
+  const refused = { meaning: 'account_misconfigured', code: 'REQUEST_FORBIDDEN_ERROR', status: 403 } as const
+  Object.assign(fixture.context, { provider: { ...provider, createRefund: async () => ({ refused }) } })
+  await fixture.recheck()
+  Object.assign(fixture.context, { provider })
+  expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 0 }])
+  expect((await fixture.giveUp(id, `ordered-${id}_1`)).ok).toHaveProperty('done')
+  await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+  await fixture.recheck(700_000)
+  expect(await atProvider(id)).toEqual([])
+  expect((await fixture.resolve(id, 'accept')).ok).toHaveProperty('done')
+})
+
 describe('a refund is not given up', () => {
   const open = { state: 'open', requests: 1, requestedAt: new Date(0), refundId: null } as const
   test.each([
@@ -113,7 +129,6 @@ describe('a refund is not given up', () => {
       { requestedAt: new Date(940_001) },
       'was requested a moment ago: wait a minute',
     ],
-    ['that was not requested', { requests: 0, requestedAt: null }, 'was not requested yet: wait for the next check'],
     ['that has failed', { state: 'failed' }, 'has failed already'],
     ['that has succeeded', { state: 'succeeded' }, 'has succeeded'],
   ] as const)('%s', (_, more, fault) => {

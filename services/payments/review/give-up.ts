@@ -11,7 +11,8 @@ import { findOrder, givenUp, giveUpOrder, type RefundOrderRow } from './resoluti
 
 /**
  * Ends a refund for an operator, who knows from the provider that it was not made: a request had no response, no look-up
- * finds it, and the provider refuses another. Its payment needs a decision again. A retry changes nothing.
+ * finds it, and the provider refuses another; or the provider refuses every request for now. Its payment needs a decision
+ * again. A retry changes nothing.
  */
 export async function giveUpRefund(
   context: Context,
@@ -42,7 +43,8 @@ export function faultOf(
   if (state !== 'open') return state === 'failed' ? 'has failed already' : 'has succeeded'
   // guard: a refund that the provider knows is not given up
   if (refundId) return `was made as ${refundId}: wait for its outcome`
-  if (requests === 0) return 'was not requested yet: wait for the next check'
+  // Each request so far certainly had no effect, as while the provider refuses refunds of the account.
+  if (requests === 0) return undefined
   // guard: a refund is not given up before a look-up would show it
   if (nowMs - requestedAt!.getTime() < showsWithinMs) return 'was requested a moment ago: wait a minute'
   return undefined
