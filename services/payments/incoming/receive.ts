@@ -216,7 +216,11 @@ async function receivePayment(
     return false
   }
   const locked = lockPaymentAhead(tx, found.id)
-  for (const refund of refunds) await recordReport(tx, await storedReportOf(tx, refund, found, charge))
+  for (const refund of refunds) {
+    const report = await storedReportOf(tx, refund, found, charge)
+    await recordReport(tx, report)
+    await planNext(tx, context, { report, before: undefined, isLook: false })
+  }
   const { reports, isBooked, isShort } = await findChargeFacts(tx, found, charge)
   const payment = locked()!
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)

@@ -411,3 +411,12 @@ test('a second payment that is voided is no longer owed to its payer, until the 
   await fixture.becomes(id, { overpaidRefundedMinor: 0n, refundedMinor: 0n })
   expect(fixture.alarmsOf(id)).toContain('refund of a second payment undone, it is owed')
 })
+
+test('a pending refund that is found together with a late charge is asked for again', async () => {
+  const id = await opened()
+  await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
+  const made = await refund(id, { status: 'PENDING' })
+  await fixture.recheck(70_000)
+  await fixture.becomes(id, { state: 'paid', held: true })
+  expect(await fixture.report(made)).toMatchObject({ status: 'pending', nextCheckAt: expect.any(Date) })
+})
