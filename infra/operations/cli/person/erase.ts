@@ -25,26 +25,15 @@ async function askAll(operator: Pick<Operator, 'ask'>, asked: ErasureOrder): Pro
 }
 
 /**
- * Returns the cause, which stays the same until the wallet has new personal data. Data stored since the last order
- * counts as new, because its service may have been emptied before.
+ * Returns the number of the next erasure as the cause. Each erasure that is done is followed by another one, because only the
+ * services know whether something came since, also for items from before it: a late verdict, or a note about a late payment.
  */
 async function causeOf(sql: Sql, wallet: string): Promise<string> {
-  const [row] = await sql<{ done: number; isNew: boolean }[]>`
-    with earlier as (
-      select d.asked_at from ops.commands d
-      join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
-      where d.verb = ${verb} and d.target = ${wallet}),
-    since as (select coalesce(max(asked_at), '-infinity') as at from earlier)
-    select (select count(*)::int from earlier) as done,
-      exists (select from gateway.users where wallet = ${wallet} and country is not null)
-      or exists (select from gateway.identity_links l, since where wallet = ${wallet} and l.created_at > since.at)
-      or exists (select from payments.payments p, since where wallet = ${wallet} and p.created_at > since.at)
-      or exists (select from payouts.payouts p, since where wallet = ${wallet} and p.created_at > since.at)
-      or exists (select from chain_relayer.giveback_request r, since
-        where wallet = ${wallet} and r.decided_at > since.at)
-      as "isNew"`
-  const { done, isNew } = row!
-  return `erasure ${Math.max(1, isNew ? done + 1 : done)}`
+  const [earlier] = await sql<[{ done: number }]>`
+    select count(*)::int as done from ops.commands d
+    join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
+    where d.verb = ${verb} and d.target = ${wallet}`
+  return `erasure ${earlier.done + 1}`
 }
 
 /** Returns what the law wants kept of the wallet, or an empty text. */
