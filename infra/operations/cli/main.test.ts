@@ -98,8 +98,12 @@ describe('wrong usage prints the usage and the error', () => {
     [['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why'], '--until is required'],
     [
       ['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why', '--until', '2026-01-01'],
-      '--until 2026-01-01 is not a date in the future',
+      /^--until 2026-01-01 is not a time in the future/,
     ],
+    ...['2999-02-30', '99999', 'Dec 2999', '2999-12-31 10:00'].map((until): [string[], RegExp] => [
+      ['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why', '--until', until],
+      new RegExp(`^--until ${until} is not a time in the future, such as 2030-12-31 or 2030-12-31T02:00Z$`),
+    ]),
   ] as [string[], string | RegExp][])('ops %p fails with %p', async ([name = '', ...words], wrong) => {
     const { code, said } = await saidBy(name, ...words)
     expect(code).toBe(2)

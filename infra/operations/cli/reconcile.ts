@@ -14,6 +14,7 @@ import type { Operator } from '#infra/operations/cli/operator'
 import { remedyFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { counted } from '#infra/operations/text'
+import { timeFrom } from '#infra/operations/timeline/search'
 import { amountText } from '#shared/money/text'
 import { nothing } from '#shared/operators/may-perform'
 
@@ -47,13 +48,14 @@ const explain = changing({
     if (!/^#?[0-9]{1,18}$/.test(id)) return 'expected the number of one break'
     if (String(owner).trim() === '') return '--owner is required'
     if (until === '') return '--until is required'
-    return new Date(String(until)).getTime() > Date.now()
+    const untilMs = timeFrom(String(until))?.getTime() ?? Number.NaN
+    return untilMs > Date.now()
       ? undefined
-      : `--until ${until} is not a date in the future, such as 2030-12-31`
+      : `--until ${until} is not a time in the future, such as 2030-12-31 or 2030-12-31T02:00Z`
   },
   change: async ({ words: [given = ''], options: { owner, until }, reason, by }, operator) => {
     await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
-    const rest = { owner: String(owner), until: new Date(String(until)), reason, by }
+    const rest = { owner: String(owner), until: timeFrom(String(until))!, reason, by }
     return [await explained(operator, books.sql, { id: given.replace('#', ''), ...rest })]
   },
 })

@@ -1,5 +1,6 @@
 import { PgDialect } from 'drizzle-orm/pg-core'
 import type { TransactionSql } from 'postgres'
+import { timeFrom } from '#infra/operations/timeline/search'
 import { erasure as chainRelayer } from '../../../services/chain-relayer/operations/erase'
 import { erasure as gateway } from '../../../services/gateway/users/erase'
 import { erasure as payments } from '../../../services/payments/review/erase'
@@ -14,9 +15,8 @@ export function readErased(words: readonly string[]): Erased {
   return new Map(
     words.map((word) => {
       const [wallet = '', time = ''] = word.split('@')
-      const at = new Date(time)
-      if (!/^0x[0-9a-f]{40}$/.test(wallet) || Number.isNaN(at.getTime()))
-        throw new Error(`${word} is not <wallet>@<time>`)
+      const at = timeFrom(time)
+      if (!/^0x[0-9a-f]{40}$/.test(wallet) || !at) throw new Error(`${word} is not <wallet>@<time>`)
       return [wallet, at]
     }),
   )

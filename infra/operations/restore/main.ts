@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runningStack } from '#infra/local/stack-file'
 import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/connection'
 import { operatorPlace, operatorRpcUrls } from '#infra/operations/place'
+import { timeFrom } from '#infra/operations/timeline/search'
 import { runCommand, type Say } from '#platform/command'
 import { Misconfigured, readConfig, variableIn } from '#platform/config'
 import { natsServers, text } from '#platform/config-fields'
@@ -71,8 +72,9 @@ export function askedBy(args: readonly string[]) {
       },
     })
     const { apply, accept, checkout: checkouts, 'give-back': giveBack, hold } = values
-    const since = new Date(values.since ?? '')
-    if (Number.isNaN(since.getTime())) throw new Error('--since must be the time of the backup')
+    // The file `backup_label` has `2026-11-22 01:00:00 UTC`.
+    const since = timeFrom((values.since ?? '').replace(/^(\S+) (\S+) UTC$/, '$1T$2Z'))
+    if (!since) throw new Error('--since must be the time of the backup with its zone, such as 2026-11-22T01:00:00Z')
     if (since.getTime() > Date.now()) throw new Error('--since is in the future')
     const erased = readErased(values.erased)
     return { asked: { since, accept, checkouts, giveBack, hold, erased }, apply }

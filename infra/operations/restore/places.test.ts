@@ -46,11 +46,22 @@ describe('restore reads chain, bus and provider from the same deployment', () =>
 
 test.each([
   [['--since', 'soon'], '--since must be the time of the backup'],
+  [['--since', '2026-11-31T01:00:00Z'], '--since must be the time of the backup'],
+  [['--since', '2026-11-22 01:00:00'], '--since must be the time of the backup'],
   [['--since', '2999-11-01'], '--since is in the future'],
   [['--since', '2026-11-01', '--erased', 'nonsense'], 'nonsense is not <wallet>@<time>'],
+  [['--since', '2026-11-01', '--erased', `0x${'ab'.repeat(20)}@2026-11-31`], /@2026-11-31 is not <wallet>@<time>/],
   [['--sinze', '2026-11-01'], "Unknown option '--sinze'"],
 ])('a restore refuses the arguments %p', (args, fault) => {
   expect(() => askedBy(args)).toThrow(fault)
+})
+
+test.each([
+  ['2026-11-22T01:00:00Z', '2026-11-22T01:00:00.000Z'],
+  ['2026-11-22 01:00:00 UTC', '2026-11-22T01:00:00.000Z'],
+  ['2026-11-22T08:00:00+07:00', '2026-11-22T01:00:00.000Z'],
+])('a restore takes the time of the backup from %p', (since, at) => {
+  expect(askedBy(['--since', since]).asked.since.toISOString()).toBe(at)
 })
 
 test('security: a restore that cannot reach the chain prints no key of its endpoint', async () => {
