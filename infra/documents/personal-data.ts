@@ -252,6 +252,7 @@ export const plainPlaces = [
   'indexer_reader.events.name',
   'books.balances.place',
   'books.breaks.about',
+  'books.breaks.explained_amount',
   'books.breaks.item',
   'books.breaks.rule',
   'books.checkpoints.source',

@@ -63,6 +63,10 @@ export const mutations: Readonly<Record<string, Operator | readonly Operator[]>>
   // infra/nats
   'only payments orders a credit': always,
   // infra/operations
+  'an explanation mutes no larger difference than the one explained': instead(
+    '(exceededMs === null || exceededMs < graceMs)',
+    'true',
+  ),
   'a cash-out whose AUSD went back since the backup is not paid after a restore': instead('state not in', 'state in'),
   'a cash-out that was held since the backup is not paid after a restore': instead(
     'not held_by_operator',

@@ -19,7 +19,10 @@ export type Break = {
   readonly owner: string | null
   readonly reason: string | null
   readonly restsUntil: Date | null
-  /** `young`: within its grace period. `rests`: explained by an operator. `counts`: alerts an operator. */
+  /**
+   * `young`: within its grace period. `rests`: explained by an operator, up to the amount it then had. `counts`: alerts an
+   * operator.
+   */
   readonly standing: 'young' | 'rests' | 'counts'
 }
 
@@ -114,7 +117,9 @@ async function recordBreaks(tx: TransactionSql): Promise<void> {
       select rule, item, asset, sum(amount) as amount, string_agg(about, '; ') as about
       from finding group by rule, item, asset`)
   await tx`
-    update books.breaks b set seen_at = clock_timestamp(), amount = f.amount, about = f.about
+    update books.breaks b set seen_at = clock_timestamp(), amount = f.amount, about = f.about,
+      exceeded_at = case when f.amount not between least(0, b.explained_amount) and greatest(0, b.explained_amount)
+        then coalesce(b.exceeded_at, clock_timestamp()) end
     from found f where b.closed_at is null
       and b.rule = f.rule and b.item = f.item and b.asset = f.asset`
   await tx`
@@ -163,7 +168,7 @@ async function countItems(tx: TransactionSql): Promise<{ items: number; unread: 
 const timeoutMs = 30_000
 const wholeTimeoutMs = 600_000
 
-type BreakRow = Omit<Break, 'amount' | 'standing'> & { amount: string }
+type BreakRow = Omit<Break, 'amount' | 'standing'> & { amount: string; exceededMs: number | null }
 const graces = new Map(rules.map(({ name, graceMs }) => [name, graceMs]))
 
 /** Returns the open breaks, oldest first. */
@@ -171,14 +176,23 @@ export async function openBreaks(sql: Sql | TransactionSql): Promise<Break[]> {
   const rows = await sql<BreakRow[]>`
     select id::text, rule, item, asset, amount::text, about, found_at as "foundAt", owner, reason,
       rests_until as "restsUntil",
-      abs(extract(epoch from clock_timestamp() - found_at) * 1000)::float8 as "ageMs"
+      abs(extract(epoch from clock_timestamp() - found_at) * 1000)::float8 as "ageMs",
+      abs(extract(epoch from clock_timestamp() - exceeded_at) * 1000)::float8 as "exceededMs"
     from books.breaks where closed_at is null order by found_at, id`
-  return rows.map((row) => ({ ...row, amount: BigInt(row.amount), standing: standingOf(row) }))
+  return rows.map(({ exceededMs, ...row }) => ({
+    ...row,
+    amount: BigInt(row.amount),
+    standing: standingOf({ ...row, exceededMs }),
+  }))
 }
 
-function standingOf({ rule, ageMs, foundAt, restsUntil }: BreakRow): Break['standing'] {
-  if (restsUntil && restsUntil.getTime() > foundAt.getTime() + ageMs) return 'rests'
-  return ageMs < (graces.get(rule) ?? 0) ? 'young' : 'counts'
+function standingOf({ rule, ageMs, foundAt, restsUntil, exceededMs }: BreakRow): Break['standing'] {
+  const graceMs = graces.get(rule) ?? 0
+  const isExplained = restsUntil !== null && restsUntil.getTime() > foundAt.getTime() + ageMs
+  // Items in progress move the difference for a moment.
+  // guard: an explanation mutes no larger difference than the one explained
+  if (isExplained && (exceededMs === null || exceededMs < graceMs)) return 'rests'
+  return ageMs < graceMs ? 'young' : 'counts'
 }
 
 const judged = `

@@ -44,6 +44,27 @@ test('a break keeps its age while it stays open, and a new one starts at 0', asy
   await ages()
 })
 
+// guard: an explanation mutes no larger difference than the one explained
+test('an explanation does not mute a difference that stays larger than the explained one beyond its grace period', async () => {
+  const own = async () => (await found()).find(({ rule }) => rule === 'payment_provider')
+  await run(payment('paid_minor = paid_minor + 7'))
+  const { id } = (await own())!
+  const explained = { owner: 'Ana', reason: 'ticket 7', until: new Date(Date.now() + 3_600_000) }
+  await explainBreak(database.books, id, explained)
+  expect(await own()).toMatchObject({ id, standing: 'rests' })
+  await run(payment('paid_minor = paid_minor + 7000'))
+  expect(await own()).toMatchObject({ id, standing: 'rests' })
+  await run(`update books.breaks set found_at = found_at - interval '1 hour', exceeded_at = exceeded_at - interval '1 hour'
+    where closed_at is null`)
+  expect(await own()).toMatchObject({ id, standing: 'counts' })
+  await explainBreak(database.books, id, explained)
+  expect(await own()).toMatchObject({ standing: 'rests' })
+  await run(payment('paid_minor = paid_minor - 7003'))
+  expect(await own()).toMatchObject({ standing: 'rests' })
+  await run(payment('paid_minor = paid_minor - 4'))
+  expect(await found()).toEqual([])
+})
+
 test('concurrent reconciliations run one after the other and find the same breaks', async () => {
   await run(payment('paid_minor = paid_minor + 7'))
   const all = await Promise.all([1, 2, 3, 4].map(() => judge(database.books)))

@@ -180,6 +180,10 @@ export const breaks = schema.table(
     owner: text('owner'),
     reason: text('reason'),
     restsUntil: at('rests_until'),
+    /** Amount that was explained; a larger one, or one of the other sign, is muted no longer than its grace period. */
+    explainedAmount: amountColumn('explained_amount'),
+    /** Time since which the amount is beyond the explained one. */
+    exceededAt: at('exceeded_at'),
   },
   (table) => [
     uniqueIndex('breaks_open').on(table.rule, table.item, table.asset).where(sql`closed_at is null`),

@@ -16,7 +16,7 @@ export function breakLine(one: Break): string {
   const { id, rule, item, asset, amount, ageMs, standing } = one
   const sum = asset === '-' ? '' : `, ${amountText(amount, asset)} ${asset}`
   const rest = one.restsUntil ? `, muted until ${one.restsUntil.toISOString()}` : ''
-  const words = { young: ', within its grace period', rests: rest, counts: '' }
+  const words = { young: ', within its grace period', rests: rest, counts: one.restsUntil ? ', no longer muted' : '' }
   return `#${id} ${rule}: ${item}${sum}, open for ${ageText(ageMs)}${words[standing]}`
 }
 

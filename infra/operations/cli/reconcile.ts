@@ -81,7 +81,7 @@ export async function explained(
   const command = { verb: explainVerb, target, cause, reason, by }
   const work = async () =>
     (await explainBreak(books, id, { owner, reason, until }))
-      ? { done: `break ${id} muted until ${until.toISOString()}` }
+      ? { done: `break ${id} muted until ${until.toISOString()}, up to its present amount` }
       : { refused: `break ${id} is not open` }
   return perform(operator, command, (commandId) => {
     const asked = { command: commandId, by, reason, break: id, owner, until: until.toISOString() }
