@@ -5,7 +5,8 @@ import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 
 const read = (path: string) => readFileSync(join(repositoryDir, path), 'utf8')
-const sources = [...new Glob('{services,shared}/**/*.ts').scanSync(repositoryDir)]
+const sources = ['services', 'shared', 'infra/operations']
+  .flatMap((folder) => [...new Glob(`${folder}/**/*.ts`).scanSync(repositoryDir)])
   .filter((path) => !/\.(test|suite)\.ts$|test-support/.test(path))
   .map((path) => ({ path, text: read(path) }))
 

@@ -3,6 +3,7 @@ import { databaseUrlOf, urlInRole } from '#platform/db/url'
 import { pause } from '#platform/deadline'
 import { startLoop } from '#platform/loop'
 import { openServiceBus, runService, runUntilStopped } from '#platform/service'
+import { openCommandLog } from './audit-log/command-log'
 import { booksVital, openBooks } from './books/context'
 import { booksMetrics } from './books/metrics'
 import { openReconciliation } from './books/reconciliation'
@@ -19,6 +20,9 @@ const endMs = 3_500
 
 /** Interval of seals in ms. A posting can be changed unnoticed until it is sealed. */
 const sealEveryMs = 600_000
+
+/** Interval in ms in which the outcomes of operators' commands are logged. */
+const commandsEveryMs = 10_000
 
 /** Interval of full reconciliations, in ms. */
 const wholeEveryMs = 86_400_000
@@ -101,6 +105,12 @@ await runService('operations', fields, async (config, runtime) => {
       everyMs: sealEveryMs,
       log,
       work: openSealing(books.sql, log),
+    })
+    await using _commands = startLoop({
+      name: 'command log',
+      everyMs: commandsEveryMs,
+      log,
+      work: openCommandLog(books.sql, log),
     })
     await using _pruning = startLoop({
       name: 'pruning',

@@ -93,6 +93,9 @@ export const approveAmong = (verbs: () => ReadonlyMap<string, Verb>): Verb => ({
   },
 })
 
+/** Beginning of the outcome of a withdrawn command. */
+export const withdrawnBy = 'withdrawn by '
+
 /** Command that closes a proposal, of any operator. */
 export const withdraw = changing({
   does: 'close a proposed command without performing it',
@@ -101,7 +104,7 @@ export const withdraw = changing({
   faultIn,
   change: async ({ words: [id = ''], reason, by }, { sql }) => {
     const { verb, target } = await openProposal(sql, id)
-    await conclude(sql, id, { refused: `withdrawn by ${by}: ${reason}` }, { by, reason })
+    await conclude(sql, id, { refused: `${withdrawnBy}${by}: ${reason}` }, { by, reason })
     return [{ id, done: `${verb} ${target} is withdrawn` }]
   },
 })
