@@ -187,6 +187,22 @@ test('a refused command may be repeated, and its outcome is unknown until the re
   ])
 })
 
+test('a command is listed by the time of its outcome, because another operator may have it done long after a refusal', async () => {
+  const day = (of: number) => new Date(Date.UTC(2026, 10, of, 2))
+  const [{ id }] = await sql<[{ id: string }]>`
+    insert into ops.commands ${sql({ verb: 'v', target: 'm', cause: 'c', reason: 'r', asked_by: 'sari', asked_at: day(20) })}
+    returning id`
+  const end = (outcome: string, by: string, at: Date) => sql`
+    insert into ops.outcomes ${sql({ command_id: id, outcome, said: 's', asked_by: by, reason: 'r', recorded_at: at })}`
+  await end('refused', 'sari', day(20))
+  expect(await readOperatorCommands(sql, { target: 'm', from: day(21) })).toHaveLength(0)
+  await end('done', 'dewi', day(22))
+  expect(await readOperatorCommands(sql, { target: 'm', from: day(21) })).toMatchObject([
+    { at: day(22), doneBy: 'dewi' },
+  ])
+  expect(await readOperatorCommands(sql, { target: 'm', to: day(21) })).toHaveLength(0)
+})
+
 test('a command without a reason is not recorded and reaches no service', async () => {
   const service = serviceThatSays({ done: 'yes' })
   await expect(perform({ sql }, command('e', { reason: '' }), service.ask)).rejects.toThrow(/commands_words/)

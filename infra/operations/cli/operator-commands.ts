@@ -9,6 +9,7 @@ import { periodFault, timeFrom } from '#infra/operations/timeline/search'
 /** Operator's command with its latest outcome. */
 export type ListedCommand = {
   id: string
+  /** Time of the latest outcome; without one, that of the first request. */
   at: Date
   by: string
   verb: string
@@ -62,17 +63,21 @@ export function listed(found: readonly ListedCommand[]): CommandResult {
   return { text, data: { commands: shown, isComplete }, ok }
 }
 
+/** A refused command may be repeated much later, so the first request does not tell when it was done. */
+const lastAt = (sql: Sql) => sql`coalesce(o.recorded_at, d.asked_at)`
+
 /** Returns the newest commands that match, up to one more than are shown. */
 export const readOperatorCommands = (sql: Sql, { target, by, from, to }: Criteria) => sql<ListedCommand[]>`
-  select d.id, d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, nullif(o.outcome, 'unknown') as outcome, o.said,
+  select d.id, ${lastAt(sql)} as at, d.asked_by as by, d.verb, d.target, d.reason, nullif(o.outcome, 'unknown') as outcome, o.said,
     nullif(o.asked_by, d.asked_by) as "doneBy", nullif(o.reason, d.reason) as "doneReason", p.until as "waitsUntil"
   from ops.commands d left join lateral (${outcomeOfCommand(sql)}) o on true
   left join (${latestProposals(sql)}) p on p.command = d.id and p."isOpen"
   where (${target ?? null}::text is null or d.target = ${target ?? null})
     and (${by ?? null}::text is null or d.asked_by = ${by ?? null}
       or exists (select from ops.outcomes where command_id = d.id and asked_by = ${by ?? null}))
-    and d.asked_at >= coalesce(${from ?? null}::timestamptz, '-infinity') and d.asked_at <= coalesce(${to ?? null}::timestamptz, 'infinity')
-  order by d.asked_at desc limit ${shownMax + 1}`
+    and ${lastAt(sql)} >= coalesce(${from ?? null}::timestamptz, '-infinity')
+    and ${lastAt(sql)} <= coalesce(${to ?? null}::timestamptz, 'infinity')
+  order by at desc, d.asked_at desc limit ${shownMax + 1}`
 
 const lineOf = ({ at, by, verb, target, reason, ...end }: ListedCommand): string =>
   oneLine(`${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${endOf(end)}`)

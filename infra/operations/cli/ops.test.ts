@@ -172,7 +172,8 @@ test('ops commands lists the commands of an operator and of a period, and says w
       insert into ops.commands (verb, target, cause, reason, asked_by, asked_at)
       values ('v', 'shift', ${minute}, 'r', ${minute % 2 === 0 ? 'even' : 'odd'}, ${at(minute)})`
   const [first] = await sql<[{ id: string }]>`select id from ops.commands where target = 'shift' and cause = '1'`
-  await sql`insert into ops.outcomes (command_id, outcome, said, asked_by, reason) values (${first.id}, 'done', 's', 'late', 'r')`
+  await sql`insert into ops.outcomes (command_id, outcome, said, asked_by, reason, recorded_at)
+    values (${first.id}, 'done', 's', 'late', 'r', ${at(1)})`
   const minutes = async (criteria: Parameters<typeof readOperatorCommands>[1]) =>
     (await readOperatorCommands(sql, criteria)).map((one) => one.at.getUTCMinutes())
   expect(await minutes({ target: 'shift', from: new Date(at(3)), to: new Date(at(6)) })).toEqual([6, 5, 4, 3])
