@@ -108,7 +108,7 @@ export async function readEvents(
         type: message.subject,
         wallet: data.wallet ?? '-',
         id: idOf(message),
-        progress: progressOf(standing, message.seq),
+        progress: progressOf(standing, message),
         data,
       }
       if (type !== undefined && event.type !== type) continue
@@ -136,8 +136,8 @@ export type Standing = Pick<ConsumerInfo, 'num_ack_pending'> & {
   /** Events that a gateway will send again, by sequence. A gateway forgets them at a restart. */
   readonly refused: ReadonlyMap<number, RefusedEvent>
   readonly givenUp: ReadonlySet<number>
-  /** Events that were taken when an operator sent them again. */
-  readonly resent: ReadonlySet<number>
+  /** Events that were taken when an operator sent them again, with the last time. Sequences begin again in a new stream. */
+  readonly resent: ReadonlyMap<number, Date>
 }
 
 async function standingOf(operator: Operator, { from }: Criteria): Promise<Standing> {
@@ -172,9 +172,10 @@ async function givenUpSince(manager: JetStreamManager, since: Date): Promise<Set
 }
 
 /** Returns the progress of an event, in words that stay true if a gateway has forgotten its refusals. */
-export function progressOf(standing: Standing, seq: number): string {
+export function progressOf(standing: Standing, { seq, time }: Pick<StoredMsg, 'seq' | 'time'>): string {
   const { ack_floor, delivered, num_ack_pending, refused, givenUp, resent } = standing
-  if (resent.has(seq)) return 'taken'
+  const resentAt = resent.get(seq)
+  if (resentAt && resentAt > time) return 'taken'
   if (givenUp.has(seq)) return 'given up'
   if (seq <= ack_floor.stream_seq) return 'taken'
   if (seq > delivered.stream_seq) return 'waiting'
@@ -196,12 +197,12 @@ const resentTimes = async (sql: Sql, target: string): Promise<number> => {
 }
 
 /** Returns the events that were taken from an operator. */
-async function resentOf(sql: Sql): Promise<Set<number>> {
-  const rows = await sql<{ target: string }[]>`
-    select distinct c.target from ops.commands c
+async function resentOf(sql: Sql): Promise<Map<number, Date>> {
+  const rows = await sql<{ target: string; at: Date }[]>`
+    select c.target, max(o.recorded_at) as at from ops.commands c
     join ops.outcomes o on o.command_id = c.id and o.outcome = 'done'
-    where c.verb = ${verb}`
-  return new Set(rows.map(({ target }) => Number(target.slice(stream.length + 1))))
+    where c.verb = ${verb} group by c.target`
+  return new Map(rows.map(({ target, at }) => [Number(target.slice(stream.length + 1)), at]))
 }
 
 /** Returns the sequence of the event with a `webhook-id`, searching backwards. Undefined if none is stored. */
