@@ -1,8 +1,8 @@
 import { Misconfigured } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
-/** Prints a text without secrets. */
-export type Say = (text: string) => void
+/** Prints a text without secrets; as an error, beside what is piped into a file. */
+export type Say = (text: string, channel?: 'error') => void
 
 const causesMax = 5
 
@@ -26,7 +26,7 @@ export async function runCommand(
   }
   try {
     redact = redactorOf(secrets().flatMap(secretWordsOf))
-    const code = await work((text) => console.log(shown(redact(text))))
+    const code = await work((text, channel) => console[channel ?? 'log'](shown(redact(text))))
     process.exitCode = code ?? process.exitCode ?? 0
   } catch (error) {
     process.exitCode = fail(error)

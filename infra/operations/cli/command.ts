@@ -23,8 +23,16 @@ export type CommandLine = {
   readonly options: Readonly<Record<string, string | boolean | undefined>>
 }
 
-/** Result of a command. `data` is printed for `--json`; `ok` is true if nothing needs attention. */
-export type CommandResult = { readonly text: string; readonly data: object; readonly ok: boolean }
+/**
+ * Result of a command. `data` is printed for `--json`; `ok` is true if nothing needs attention. `lacks` is what a CSV file does
+ * not have, and cannot say itself.
+ */
+export type CommandResult = {
+  readonly text: string
+  readonly data: object
+  readonly ok: boolean
+  readonly lacks?: readonly string[]
+}
 
 type Form = {
   readonly does: string
@@ -43,9 +51,10 @@ export const reading = (
     const line = understood(words, form, { json: { type: 'boolean' } })
     if ('help' in line) return helped(line, say)
     await using operator = openOperator()
-    const { text, data, ok } = await form.read(line, operator)
+    const { text, data, ok, lacks = [] } = await form.read(line, operator)
     // A blank line would be an item for a program that reads the lines.
     if (line.options.json || text !== '') say(line.options.json ? jsonOf({ ok, ...data }) : visible(text))
+    if (line.options.csv) for (const lack of lacks) say(visible(`the file does not have everything: ${lack}`), 'error')
     return ok ? 0 : 1
   },
 })

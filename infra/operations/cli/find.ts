@@ -64,7 +64,7 @@ export const find = reading({
     const users = [...usersOf(items).keys()]
     const isComplete = lacks.length === 0
     const data = { period: criteria.period, isComplete, lacks, items: items.map(rowOf), users }
-    return { text, data, ok: isComplete }
+    return { text, data, ok: isComplete, lacks }
   },
 })
 
@@ -74,7 +74,6 @@ function faultOf(options: Options): string | undefined {
   return faultInSearch(searchOf(options), (field) => `--${field}`, new Date())
 }
 
-/** A CSV file does not say what it lacks, but the command exits with 1. */
 const itemsCsv = (items: readonly ListedItem[]): string => recordsCsv(columnNames, items.map(rowOf))
 
 const usersOf = (items: readonly ListedItem[]) => Map.groupBy(items, ({ wallet }) => wallet)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { NotAcceptable } from '#infra/operations/books/external/accept'
 import { listRefused, namedIn } from '#infra/operations/cli/accounts'
+import { find } from '#infra/operations/cli/find'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type ListedCommand, listed, readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { released } from '#infra/operations/cli/rates'
@@ -163,6 +164,28 @@ describe('a refused bank account', () => {
   ])('the words %j name an account as %j', (words, named) => {
     expect(namedIn(words)).toEqual(named as never)
   })
+})
+
+test('ops find says beside its CSV file that the list is cut, which the file itself cannot say', async () => {
+  const wallet = `0x${'9'.repeat(40)}`
+  await sql`
+    insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
+      fiat_minor, ausd_micro, quote_id, request_fingerprint, account)
+    select 'pay_many_' || n, 'topup', 'expired', ${wallet}, 'USD/IDR', 'IDR', 1, 1, 1, 'many_' || n, 'f', 'ID'
+    from generate_series(1, 201) n`
+  const said: [string, string | undefined][] = []
+  process.env.DATABASE_OPS_URL = server.urlAs('ops', server.passwords.ops)
+  try {
+    const words = ['--wallet', wallet, '--kind', 'topup', '--csv']
+    expect(await find.run(words, (text, channel) => said.push([text, channel]))).toBe(1)
+  } finally {
+    delete process.env.DATABASE_OPS_URL
+  }
+  expect(said.map(([text, channel]) => [text.split('\n').length, channel])).toEqual([
+    [201, undefined],
+    [1, 'error'],
+  ])
+  expect(said[1]![0]).toBe('the file does not have everything: there are more: narrow the search')
 })
 
 test('ops commands lists the commands of an operator and of a period, and says where it is cut', async () => {

@@ -35,6 +35,11 @@ const compare = reading({
       text: csv ? csvOf(found.breaks, found.agreed) : textOf(found, open, isProviderAsked),
       data: { ...found, open },
       ok: !counts && found.unreadable === undefined,
+      lacks: [
+        ...(found.unreadable === undefined ? [] : [`could not read ${found.unreadable}`]),
+        ...(found.unread > 0 ? [`${counted(found.unread, 'item')} not yet read from chain or provider`] : []),
+        ...(isProviderAsked ? [] : [notAsked]),
+      ],
     }
   },
 })
@@ -89,6 +94,8 @@ export async function explained(
   })
 }
 
+const notAsked = 'no provider key: nothing was compared with the provider'
+
 export function textOf(found: Reconciled, open: readonly OpenItem[], isProviderAsked: boolean): string {
   const { breaks, matched, items, unread, tookMs, unreadable } = found
   return [
@@ -97,7 +104,7 @@ export function textOf(found: Reconciled, open: readonly OpenItem[], isProviderA
       ({ asset, agrees, differs }) =>
         `  ${asset}: ${amountText(agrees, asset)} matched, ${amountText(differs, asset)} differ`,
     ),
-    ...(isProviderAsked ? [] : ['no provider key: nothing was compared with the provider']),
+    ...(isProviderAsked ? [] : [notAsked]),
     ...(unreadable === undefined ? [] : [`could not read everything: ${unreadable}`]),
     ...breaks.flatMap((one) => [
       breakLine(one),
