@@ -65,10 +65,20 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
 export const operatorRpcUrls = (env: NodeJS.ProcessEnv): readonly string[] | undefined =>
   (variableIn(env, 'RPC_URL') ?? variableIn(env, 'RPC_URLS'))?.split(',')
 
+/**
+ * Returns the running local stack. Throws if a database of a deployment is named: its rows, and the books that are written with
+ * them, would be those of another chain and provider.
+ */
+export function localStack(env: NodeJS.ProcessEnv): StackFile {
+  const named = ['DATABASE_OPS_URL', 'DATABASE_ADMIN_URL'].find((name) => variableIn(env, name))
+  if (named) throw new Error(`${named} is set: set RPC_URLS too, or unset it for the local stack`)
+  return runningStack(env)
+}
+
 /** Returns the running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   const rpcUrls = operatorRpcUrls(env)
-  if (!rpcUrls) return placeOf(runningStack(env))
+  if (!rpcUrls) return placeOf(localStack(env))
   const need = (name: string): string => {
     const value = variableIn(env, name)
     if (!value) throw new Error(`RPC_URL is set: set ${name} too`)

@@ -28,7 +28,12 @@ const fields = {
 
 /** Returns the URL of Postgres as its owner: DATABASE_ADMIN_URL, or the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
-  if (!variableIn(env, 'DATABASE_ADMIN_URL')) return runningStack(env).postgres.url
+  if (!variableIn(env, 'DATABASE_ADMIN_URL')) {
+    // The command would be recorded in the deployment, and change the local stack.
+    if (variableIn(env, 'DATABASE_OPS_URL'))
+      throw new Error('DATABASE_OPS_URL is set: set DATABASE_ADMIN_URL too, or unset it for the local stack')
+    return runningStack(env).postgres.url
+  }
   const { databaseAdminUrl, databaseAdminPassword } = readConfig('ops', fields, env)
   return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword: databaseAdminPassword })
 }

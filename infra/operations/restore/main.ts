@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
-import { runningStack } from '#infra/local/stack-file'
 import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/connection'
-import { operatorPlace, operatorRpcUrls } from '#infra/operations/place'
+import { localStack, operatorPlace, operatorRpcUrls } from '#infra/operations/place'
 import { timeFrom } from '#infra/operations/timeline/search'
 import { runCommand, type Say } from '#platform/command'
 import { Misconfigured, readConfig, variableIn } from '#platform/config'
@@ -31,7 +30,7 @@ export function busPlace(env: NodeJS.ProcessEnv): BusPlace {
     const { natsUrl: url, natsPasswordAdmin: password } = readConfig('restore', fields, env)
     return { url, password }
   }
-  const { nats } = runningStack(env)
+  const { nats } = localStack(env)
   return { url: nats.url, password: nats.admin.password }
 }
 

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { withDatabase } from '#infra/operations/cli/connection'
+import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/connection'
 import { operatorPlace } from '#infra/operations/place'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { askedBy, busPlace } from './main'
@@ -43,6 +43,30 @@ describe('restore reads chain, bus and provider from the same deployment', () =>
     expect(busPlace(deployment)).toEqual({ url: env.NATS_URL, password: 'the admin' })
   })
 })
+
+test.each(['DATABASE_OPS_URL', 'DATABASE_ADMIN_URL'])(
+  'the rows of a deployment that %s names are never compared with the chain and provider of a local stack',
+  (name) => {
+    const dir = mkdtempSync(join(tmpdir(), 'stack-'))
+    const [address, url] = [wallet, 'http://127.0.0.1:1']
+    const nats = { url, admin: { user: 'admin', password: 'p' } }
+    const chain = { rpcUrl: url, chainId: 1, ausd: address, creditLine: address, treasury: address }
+    const provider = { ID: { secretKey: 'k' }, MY: { secretKey: 'k' } }
+    writeFileSync(
+      join(dir, 'stack.json'),
+      JSON.stringify({ gateway: url, sandbox: url, postgres: { url }, nats, chain, provider }),
+    )
+    const local = { LOCAL_DIR: dir }
+    expect(operatorPlace(local)).toMatchObject({ rpcUrls: [url] })
+    expect(busPlace(local)).toMatchObject({ url })
+    const live = { ...local, [name]: 'postgres://live.example.com/live' }
+    expect(() => operatorPlace(live)).toThrow(`${name} is set: set RPC_URLS too`)
+    expect(() => busPlace(live)).toThrow(`${name} is set: set RPC_URLS too`)
+    if (name === 'DATABASE_OPS_URL')
+      expect(() => operatorDatabaseUrl(live)).toThrow(`${name} is set: set DATABASE_ADMIN_URL too`)
+    rmSync(dir, { recursive: true })
+  },
+)
 
 test.each([
   [['--since', 'soon'], '--since must be the time of the backup'],
