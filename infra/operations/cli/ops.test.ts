@@ -11,6 +11,7 @@ import { showTopup } from '#infra/operations/cli/topups'
 import { accepted, listUnexplained, reopened, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, frozenText, gaveBack, listFrozen, tookBack } from '#infra/operations/cli/wallets'
 import { readRows } from '#infra/operations/health/rows'
+import { readBooks } from '#infra/operations/timeline/books'
 import { readCashouts } from '#infra/operations/timeline/cashouts'
 import { findRoots } from '#infra/operations/timeline/find'
 import { readWallet } from '#infra/operations/timeline/wallet'
@@ -164,6 +165,25 @@ describe('a refused bank account', () => {
   ])('the words %j name an account as %j', (words, named) => {
     expect(namedIn(words)).toEqual(named as never)
   })
+})
+
+test('ops trace shows a command at the time of its outcome, not at that of an earlier refusal', async () => {
+  const day = (of: number) => new Date(Date.UTC(2026, 10, of, 2))
+  const [{ id }] = await sql<[{ id: string }]>`
+    insert into ops.commands (verb, target, cause, reason, asked_by, asked_at)
+    values ('review resolve', 'pay_asked_again', 'c', 'r', 'sari', ${day(20)}) returning id`
+  for (const [outcome, by, at] of [
+    ['refused', 'sari', day(20)],
+    ['done', 'dewi', day(24)],
+  ] as const)
+    await sql`
+      insert into ops.outcomes (command_id, outcome, said, asked_by, reason, recorded_at)
+      values (${id}, ${outcome}, 's', ${by}, 'r', ${at})`
+  const roots = { payments: ['pay_asked_again'], cashouts: [], operations: [], wallets: [], others: [] }
+  const { entries } = await readBooks(sql, roots)
+  expect(entries?.map(({ at, says }) => [at, says])).toEqual([
+    [day(24), 'sari requested review resolve (r), done: s (asked again by dewi: r)'],
+  ])
 })
 
 test('ops find says beside its CSV file that the list is cut, which the file itself cannot say', async () => {

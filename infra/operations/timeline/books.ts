@@ -104,7 +104,7 @@ async function breaksOf(sql: Sql, items: readonly string[]): Promise<TimelineEnt
 
 async function commandsOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<{ id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]>`
-    select d.id::text, d.verb, d.reason, d.asked_by as by, d.asked_at as at,
+    select d.id::text, d.verb, d.reason, d.asked_by as by, coalesce(o.recorded_at, d.asked_at) as at,
       nullif(o.outcome, 'unknown') || ': ' || o.said ||
         case when o.asked_by <> d.asked_by then ' (asked again by ' || o.asked_by || ': ' || o.reason || ')' else '' end as said
     from ops.commands d left join lateral (${outcomeOfCommand(sql)}) o on true
