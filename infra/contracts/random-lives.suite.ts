@@ -15,7 +15,7 @@ import {
 import { randomCallsAbi, randomCallsBytecode } from '#infra/contracts/artifacts.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { recordingSeconds } from '#shared/chain/recording-seconds'
-import { ausd, checkedEvents } from '#test/support/contract-actions'
+import { ausd, checkedEvents, statedBalances } from '#test/support/contract-actions'
 import { actors, type ContractsFixture, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 const seed = BigInt(process.env.SEED ?? 9)
@@ -123,6 +123,7 @@ async function live(world: (typeof worlds)[number]): Promise<void> {
       await fixture.client.setNextBlockTimestamp({ timestamp: next })
       await transact(fixture, harness, callOf('run', [nextRandom(), callsPerTransaction]))
     }
+    await checkStatements(fixture, harness, withYield)
     await transact(fixture, harness, callOf('rest', []))
     // The chain moves past every hold and term, including extensions and pauses.
     const { termSeconds, graceSeconds } = fixtureTerms
@@ -132,9 +133,31 @@ async function live(world: (typeof worlds)[number]): Promise<void> {
     const people = await peopleOf(fixture, harness)
     const names = await checkedEvents(fixture, people, await fixture.client.getBlockNumber())
     expect(names.length).toBeGreaterThan(transactions)
+    await checkStatements(fixture, harness, withYield)
   } finally {
     await fixture.close()
   }
+}
+
+/** Shares that 10⁻⁶ AUSD buys without yield. */
+const sharesPerMicro = 1_000_000n
+
+/** Checks that statements owe what the contract says and, as long as a share has one price, have its collateral. */
+async function checkStatements(fixture: ContractsFixture, harness: Address, withYield: boolean): Promise<void> {
+  const { client, deployment } = fixture
+  const people = await peopleOf(fixture, harness)
+  const blockNumber = await client.getBlockNumber()
+  const line = { abi: creditLineAbi, address: deployment.creditLine, blockNumber } as const
+  const accounts = await Promise.all(
+    people.map((person) => client.readContract({ ...line, functionName: 'accountOf', args: [person] })),
+  )
+  const stated = await statedBalances(fixture, people, blockNumber)
+  expect(stated.map(({ debt }) => debt)).toEqual(accounts.map(({ drawn }) => String(drawn)))
+  const shares = accounts.map((one) => one.shares + one.pendingShares)
+  const collaterals = stated.map(({ collateral }) => BigInt(collateral!))
+  if (!withYield) expect(collaterals.map((micro) => micro * sharesPerMicro)).toEqual(shares)
+  // Yield leaves fractions of a unit behind, which nobody can withdraw.
+  else expect(collaterals.map((micro) => micro === 0n)).toEqual(shares.map((one) => one < sharesPerMicro))
 }
 
 const callOf = (functionName: 'run' | 'begin' | 'rest' | 'finish', args: readonly bigint[]) =>

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { recordingSeconds } from '#shared/chain/recording-seconds'
-import { actionsOn } from '#test/support/contract-actions'
-import { openContractsFixture } from '#test/support/contracts'
+import { actionsOn, statedBalances } from '#test/support/contract-actions'
+import { actors, openContractsFixture } from '#test/support/contracts'
 
 // The hold outlasts term and grace, so that a default can meet held collateral.
 const fixture = await openContractsFixture({ holdSeconds: 900_000, initialRatioBps: 9_000 })
@@ -67,6 +67,22 @@ describe('a default with too little collateral', () => {
     expect(await seen()).toMatchObject({ drawn: 0n, shares: 29n, pendingShares: 0n })
     expect(await holdOf(3)).toMatchObject({ state: 'Released' })
     expect(await answer('revokeTopUp', 3)).toBe('NotHeld')
+  })
+
+  test('the statement of a defaulted account owes what the contract says, and has only the collateral that is left', async () => {
+    const { client } = fixture
+    const balances = async () => (await statedBalances(fixture, [actors.ana.address], await client.getBlockNumber()))[0]
+    await owe()
+    await act('topUp', 2, 5n, true)
+    await act('topUp', 3, 40n, true)
+    await act('markDefault')
+    expect(await balances()).toEqual({ debt: '10', collateral: '45' })
+    await act('revokeTopUp', 2)
+    await untilReleased(3)
+    await act('seizeMore')
+    const { drawn, shares } = await seen()
+    expect([drawn, shares]).toEqual([0n, 29n])
+    expect(await balances()).toEqual({ debt: '0', collateral: '29' })
   })
 
   test('seizeMore is refused for an account that is not defaulted', async () => {

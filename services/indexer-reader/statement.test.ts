@@ -11,7 +11,7 @@ const event = (atSeconds: number, name: string, amount: bigint, shares = amount)
     name,
     txHash,
     atSeconds,
-    args: { ref, amount: String(amount), shares: String(shares) },
+    args: { ref, amount: String(amount), shares: String(shares), heldUntil: '0' },
   }) as unknown as AccountEvent
 
 const all = { fromMs: 0, untilMs: 1_000_000 }
@@ -40,6 +40,60 @@ describe('the chain part of a statement', () => {
       ['collateral_seized', {}, { collateral: '35', debt: '35' }],
       ['topup_revoked', {}, { collateral: '55' }],
     ])
+  })
+
+  describe('of a default, whose event names no shares', () => {
+    const marked = (atSeconds: number, seized: bigint, stillOwed: bigint) =>
+      ({
+        name: 'DefaultMarked',
+        txHash,
+        atSeconds,
+        args: { number: '1', seized: `${seized}`, stillOwed: `${stillOwed}` },
+      }) as unknown as AccountEvent
+    const held = (atSeconds: number, name: string, args: Record<string, string>) =>
+      ({ name, txHash, atSeconds, args: { ref, ...args } }) as unknown as AccountEvent
+    const seizuresOf = (...events: AccountEvent[]) =>
+      statementOf(events, all).items.flatMap((one) =>
+        one.kind === 'collateral_seized' ? [[one.ausd, one.in, one.out]] : [],
+      )
+
+    test('has the debt that was covered, and the collateral that it took', () => {
+      const before = [event(1, 'CollateralAdded', 100n), event(2, 'Drawn', 40n)]
+      expect(seizuresOf(...before, marked(3, 40n, 0n))).toEqual([['40', {}, { collateral: '40', debt: '40' }]])
+      const { opening } = statementOf([...before, marked(3, 40n, 0n)], { fromMs: 4_000, untilMs: 5_000 })
+      expect(opening).toEqual({ collateral: '60', debt: '0' })
+    })
+
+    test('takes all of the collateral if a debt is left, whatever it was worth', () => {
+      const before = [event(1, 'CollateralAdded', 60n), event(2, 'Drawn', 69n)]
+      const later = [event(4, 'CollateralAdded', 30n, 30n), event(5, 'CollateralSeized', 10n, 11n)]
+      expect(seizuresOf(...before, marked(3, 59n, 10n), ...later)).toEqual([
+        ['59', {}, { collateral: '60', debt: '59' }],
+        ['10', {}, { collateral: '11', debt: '10' }],
+      ])
+    })
+
+    test('leaves collateral on hold, also if its hold was extended', () => {
+      const onHold = held(1, 'CollateralAdded', { amount: '50', shares: '50', heldUntil: '3' })
+      const before = [event(1, 'CollateralAdded', 20n), onHold, event(2, 'Drawn', 30n)]
+      const extended = held(2, 'HoldExtended', { heldUntil: '9' })
+      expect(seizuresOf(...before, extended, marked(3, 20n, 10n))).toEqual([
+        ['20', {}, { collateral: '20', debt: '20' }],
+      ])
+      expect(seizuresOf(...before, marked(3, 30n, 0n))).toEqual([['30', {}, { collateral: '30', debt: '30' }]])
+    })
+
+    test('takes no more for what was revoked of it', () => {
+      const onHold = held(1, 'CollateralAdded', { amount: '50', shares: '50', heldUntil: '9' })
+      const before = [event(1, 'CollateralAdded', 20n), onHold, event(2, 'Drawn', 30n)]
+      expect(seizuresOf(...before, event(2, 'TopUpRevoked', 50n), marked(3, 20n, 10n))).toEqual([
+        ['20', {}, { collateral: '20', debt: '20' }],
+      ])
+    })
+
+    test('has no line if nothing was seized', () => {
+      expect(seizuresOf(event(2, 'Drawn', 40n), marked(3, 0n, 40n))).toEqual([])
+    })
   })
 
   test('opens with the balances before the period, includes its first second and excludes its end', () => {

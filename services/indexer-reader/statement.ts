@@ -8,19 +8,23 @@ import {
 } from '#shared/messages/statement'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
-import type { EventArgs } from './event'
+import type { EventArgs, EventName } from './event'
 import { findAccountEvents } from './event.store'
 import { mayAnswer } from './record'
 
-export type AccountEvent = {
-  readonly [N in keyof typeof kinds]: {
+type EventOf<Name extends EventName> = {
+  readonly [N in Name]: {
     readonly name: N
     readonly args: Omit<EventArgs[N], 'account' | 'sequence'>
     readonly txHash: Hex
     readonly atSeconds: number
   }
-}[keyof typeof kinds]
+}[Name]
 
+type Line = EventOf<keyof typeof kinds>
+export type AccountEvent = Line | EventOf<'HoldExtended'>
+
+/** Events that are lines, with the kind of each. */
 const kinds = {
   CollateralAdded: 'collateral_added',
   CollateralWithdrawn: 'collateral_withdrawn',
@@ -29,8 +33,10 @@ const kinds = {
   Drawn: 'drawn',
   Repaid: 'repaid',
   RepaymentRevoked: 'repayment_revoked',
-} as const satisfies Partial<Record<keyof EventArgs, StatementEntry['kind']>>
-const accountEventNames = Object.keys(kinds) as (keyof typeof kinds)[]
+  DefaultMarked: 'collateral_seized',
+} as const satisfies Partial<Record<EventName, StatementEntry['kind']>>
+/** Events from which a statement follows. */
+export const statementEvents: readonly EventName[] = [...(Object.keys(kinds) as (keyof typeof kinds)[]), 'HoldExtended']
 
 const eventsMax = 50_000
 
@@ -42,7 +48,7 @@ export const answerStatement = ({
 }: Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>): Handler =>
   handler(IndexerStatement, async ({ wallet, from, to }) => {
     const found = await findAccountEvents(database, origin, wallet, {
-      names: accountEventNames,
+      names: statementEvents,
       eventsMax: eventsMax + 1,
     })
     if (!found || !mayAnswer(found.cursor, lagMaxMs, clock())) return refuse('indexer_lags')
@@ -55,22 +61,32 @@ export const answerStatement = ({
     return ok({ opening, items, until: new Date(untilMs).toISOString() })
   })
 
-type Account = { collateralMicro: bigint; shares: bigint; debtMicro: bigint }
+type Account = {
+  collateralMicro: bigint
+  shares: bigint
+  debtMicro: bigint
+  /** Shares that came with a hold, by the ref of their payment. */
+  readonly held: Map<string, { readonly shares: bigint; readonly untilSeconds: number }>
+}
 
 export function statementOf(
   events: readonly AccountEvent[],
   { fromMs, untilMs }: { fromMs: number; untilMs: number },
 ): { opening: StatementChange; items: StatementEntry[] } {
-  const account: Account = { collateralMicro: 0n, shares: 0n, debtMicro: 0n }
+  const account: Account = { collateralMicro: 0n, shares: 0n, debtMicro: 0n, held: new Map() }
   let opening = balanceOf(account)
   const items: StatementEntry[] = []
   for (const event of events) {
     const atMs = 1_000 * event.atSeconds
     if (atMs >= untilMs) break
+    if (event.name === 'HoldExtended') {
+      extend(account, event.args)
+      continue
+    }
     const before = { ...account }
     apply(account, event)
     if (atMs < fromMs) opening = balanceOf(account)
-    else items.push(lineOf(event, before, account))
+    else if (event.name !== 'DefaultMarked' || event.args.seized !== '0') items.push(lineOf(event, before, account))
   }
   return { opening, items }
 }
@@ -80,20 +96,30 @@ const balanceOf = ({ collateralMicro, debtMicro }: Account): StatementChange => 
   debt: String(debtMicro),
 })
 
-function apply(account: Account, event: AccountEvent): void {
-  const amountMicro = BigInt(event.args.amount)
+const amountOf = ({ name, args }: Line): string => (name === 'DefaultMarked' ? args.seized : args.amount)
+
+function apply(account: Account, event: Line): void {
+  const amountMicro = BigInt(amountOf(event))
   switch (event.name) {
     case 'CollateralAdded':
       account.collateralMicro += amountMicro
       account.shares += BigInt(event.args.shares)
+      hold(account, event.args)
+      return
+    case 'DefaultMarked':
+      account.debtMicro -= amountMicro
+      seize(account, event)
       return
     case 'CollateralSeized':
       account.debtMicro -= amountMicro
       takeShares(account, BigInt(event.args.shares))
       return
     case 'CollateralWithdrawn':
+      takeShares(account, BigInt(event.args.shares))
+      return
     case 'TopUpRevoked':
       takeShares(account, BigInt(event.args.shares))
+      release(account, event.args)
       return
     case 'Repaid':
       account.debtMicro -= amountMicro
@@ -104,17 +130,49 @@ function apply(account: Account, event: AccountEvent): void {
   }
 }
 
+function hold({ held }: Account, { ref, shares, heldUntil }: EventOf<'CollateralAdded'>['args']): void {
+  if (heldUntil !== '0') held.set(ref, { shares: BigInt(shares), untilSeconds: Number(heldUntil) })
+}
+
+/** A revocation takes the shares of its own payment first. */
+function release({ held }: Account, { ref, shares }: EventOf<'TopUpRevoked'>['args']): void {
+  const one = held.get(ref)
+  if (!one) return
+  const left = one.shares - BigInt(shares)
+  held.set(ref, { ...one, shares: left > 0n ? left : 0n })
+}
+
+/** Moves the end of a hold. A ref without held collateral is that of a held repayment. */
+function extend({ held }: Account, { ref, heldUntil }: EventOf<'HoldExtended'>['args']): void {
+  const one = held.get(ref)
+  if (one) held.set(ref, { ...one, untilSeconds: Number(heldUntil) })
+}
+
+/**
+ * Takes what a default seized. Its event names no shares: a debt that is left shows that all shares without a hold were taken.
+ * Otherwise they count at the value that they brought, which yield makes a little more than was paid in for them.
+ */
+function seize(account: Account, { args: { seized, stillOwed }, atSeconds }: EventOf<'DefaultMarked'>): void {
+  const isHeld = ({ untilSeconds }: { untilSeconds: number }) => untilSeconds > atSeconds
+  const heldShares = [...account.held.values()].filter(isHeld).reduce((sum, { shares }) => sum + shares, 0n)
+  const freeShares = account.shares > heldShares ? account.shares - heldShares : 0n
+  const { collateralMicro, shares } = account
+  const valued = collateralMicro === 0n ? 0n : (BigInt(seized) * shares) / collateralMicro
+  takeShares(account, stillOwed !== '0' || valued > freeShares ? freeShares : valued)
+}
+
 /** Takes shares at the average value at which they were paid in, rounded up. With yield they bring more than that. */
 function takeShares(account: Account, shares: bigint): void {
+  if (shares === 0n) return
   const takenMicro =
     shares >= account.shares
       ? account.collateralMicro
       : (account.collateralMicro * shares + account.shares - 1n) / account.shares
   account.collateralMicro -= takenMicro
-  account.shares -= shares
+  account.shares = shares >= account.shares ? 0n : account.shares - shares
 }
 
-function lineOf(event: AccountEvent, before: Account, after: Account): StatementEntry {
+function lineOf(event: Line, before: Account, after: Account): StatementEntry {
   const { args, name, txHash, atSeconds } = event
   const collateralMicro = after.collateralMicro - before.collateralMicro
   const debtMicro = after.debtMicro - before.debtMicro
@@ -125,7 +183,7 @@ function lineOf(event: AccountEvent, before: Account, after: Account): Statement
   return {
     at: new Date(1_000 * atSeconds).toISOString(),
     kind: kinds[name],
-    ausd: args.amount,
+    ausd: amountOf(event),
     txHash,
     in: changes(1n),
     out: changes(-1n),

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { type Address, parseUnits } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
+import { type AccountEvent, statementEvents, statementOf } from '../../services/indexer-reader/statement'
 import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
@@ -134,6 +135,35 @@ export async function checkedEvents(
     expect((await client.readContract(read)).events).toBe(BigInt(own.length))
   }
   return events.map(({ eventName }) => eventName)
+}
+
+/** Returns what a statement says that accounts have and owe, by the events up to a block. */
+export async function statedBalances(
+  { client, deployment: { creditLine: address } }: ContractsFixture,
+  accounts: readonly Address[],
+  blockNumber: bigint,
+) {
+  const logs = await client.getContractEvents({ abi: creditLineAbi, address, fromBlock: 0n, toBlock: blockNumber })
+  const blocks = [...new Set(logs.map((log) => log.blockNumber))]
+  const times = new Map(
+    await Promise.all(
+      blocks.map(async (block) => [block, Number((await client.getBlock({ blockNumber: block })).timestamp)] as const),
+    ),
+  )
+  const untilMs = Number.MAX_SAFE_INTEGER
+  return accounts.map((account) => {
+    const own = logs.filter(
+      ({ eventName, args }) =>
+        statementEvents.some((one) => one === eventName) && 'account' in args && args.account === account,
+    )
+    const events = own.map(({ eventName: name, args, blockNumber: block, transactionHash: txHash }) => ({
+      name,
+      args: Object.fromEntries(Object.entries(args).map(([key, value]) => [key, String(value)])),
+      txHash,
+      atSeconds: times.get(block),
+    }))
+    return statementOf(events as unknown as AccountEvent[], { fromMs: untilMs, untilMs }).opening
+  })
 }
 
 export function closedAs(sent: Sent) {
