@@ -64,7 +64,7 @@ const daySeconds = 86_400
  * Bounds in seconds of the interval in which a debt in its last day is looked at. The borrower may allow the repayment at
  * any time, and it is in time until the due date.
  */
-const [lookMin, lookMax] = [60, 3_600]
+export const [lookMin, lookMax] = [60, 3_600] as const
 /** Times in seconds before the due date of the second and the third try. The daily ones that follow continue the second. */
 const [secondBefore, thirdBefore] = [7_200, 900]
 /** The last step before the due date, which is the third. */

@@ -1,7 +1,9 @@
 import type { Hex } from 'viem'
 import type { Operation } from '../../../services/chain-relayer/operations/operation.table'
 import { journal } from '../../../services/chain-relayer/schema.store'
+import { lookMin } from '../../../services/gateway/reminders/auto-repay'
 import { type AutoRepayment, causeOf } from '../../../services/gateway/reminders/auto-repay.store'
+import { parseRefId } from '../../../services/payments/payment'
 import { baseFeeWei } from '../chain/chain'
 import type { AutoRepaid } from '../chain/contract'
 import { defaultsAtOf, dueAtOf, type Line, type Now } from '../chain/line'
@@ -91,6 +93,13 @@ function endsOf({ chain: { contract, blocks, latest } }: Surroundings, line: Lin
   return { dueAt: dueAtOf(line, now.pauses), defaultsAt: defaultsAtOf(line, now) }
 }
 
+/** Returns when a borrower gave the permission that is in force, in unix seconds. */
+function permittedAt({ chain }: Surroundings, wallet: Hex): bigint {
+  const lines = chain.contract.lines.about(wallet)
+  const first = lines[lines.findLastIndex(({ max }) => max === 0n) + 1]!
+  return chain.at(first.block).timestamp
+}
+
 /** Checks that nobody owes a debt that was allowed to be repaid automatically, and could be, since its last try. */
 function auditDebts(around: Surroundings): string[] {
   const { rows } = around.world
@@ -105,16 +114,16 @@ function auditDebts(around: Surroundings): string[] {
     const lastTryAt = dueAt - lookSeconds
     const isUnchanged =
       chain.at(block).timestamp < lastTryAt && contract.used.about(wallet).every((use) => use.time < lastTryAt)
-    if (!isUnchanged) return []
-    const lastLookMs = Number(defaultsAt - lookSeconds) * 1_000
-    // The gateway orders no try while a payment of the debt is on its way, nor after the default.
-    const isExcused = rows.operations
-      .by('wallet', wallet)
-      .some(
-        ({ kind, reason, createdAt, updatedAt }) =>
-          (kind === 'autorepay' && reason === 'reverted') ||
-          (kind === 'repay' && createdAt.getTime() <= lastLookMs && updatedAt.getTime() > lastLookMs),
-      )
+    const lastLookAt = defaultsAt - lookSeconds
+    // A look that found no permission is followed by another one after this time.
+    if (!isUnchanged || permittedAt(around, line.wallet) > lastLookAt - BigInt(lookMin)) return []
+    const lastLookMs = Number(lastLookAt) * 1_000
+    // The gateway orders no try after the default, nor while a payment of the debt is on its way, as far as payments knows.
+    const isExcused = rows.operations.by('wallet', wallet).some(({ kind, cause, reason, createdAt, updatedAt }) => {
+      if (kind === 'autorepay') return reason === 'reverted'
+      const endedAt = rows.payments.get(parseRefId(cause)?.id ?? '')?.creditedAt ?? updatedAt
+      return kind === 'repay' && createdAt.getTime() <= lastLookMs && endedAt.getTime() > lastLookMs
+    })
     return isExcused ? [] : [`${wallet} owes ${line.drawn} of cycle ${cycle}, which it let be repaid automatically`]
   })
 }
