@@ -54,12 +54,6 @@ export const engines: readonly Engine[] = [
     run: suites('./infra/operations/books/planted-breaks.proof.test.ts'),
   },
   {
-    name: 'endpoints',
-    proves: 'every money path ends behind RPC endpoints that limit, hang, lag or serve another chain',
-    minutes: 2,
-    run: suites('./test/failures/rpc-endpoints.proof.test.ts', './test/failures/rpc.proof.test.ts'),
-  },
-  {
     name: 'restore',
     proves: 'Postgres restored from a backup, with or without the bus, loses and doubles nothing',
     minutes: 2,
@@ -139,6 +133,12 @@ export const engines: readonly Engine[] = [
     proves: 'a kill at each named boundary of each money path, alone or in pairs',
     minutes: 12,
     run: ['test/world/run.ts', 'crashes'],
+  },
+  {
+    name: 'endpoints',
+    proves: 'every money path ends behind RPC endpoints that limit, hang, lag or serve another chain',
+    minutes: 15,
+    run: suites('./test/failures/rpc-endpoints.proof.test.ts', './test/failures/rpc.proof.test.ts'),
   },
   {
     name: 'guards',
