@@ -34,7 +34,20 @@ test("the outcome of suites is read from bun's counts", () => {
   expect(outcomeIn('\n 12 pass\n 1 fail\n 40 expect() calls\n')).toEqual({
     amount: '13 tests',
     found: 1,
+    skipped: 0,
   })
+  expect(outcomeIn('\n 0 pass\n 26 skip\n 0 fail\n')).toMatchObject({ found: 0, skipped: 26 })
+})
+
+test('an engine whose tests did not run has not proved anything', async () => {
+  const child = Bun.spawn([process.execPath, 'test/prove/prove.ts', 'alerts'], {
+    cwd: repositoryDir,
+    env: { ...process.env, PATH: '/nonexistent', PROMETHEUS_DIR: '/nonexistent' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  expect(await new Response(child.stdout).text()).toMatch(/\| alerts +\| 0 tests +\| \d+ tests did not run \|/)
+  expect(await child.exited).toBe(1)
 })
 
 test('an interrupted engine has no outcome', () => {

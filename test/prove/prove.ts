@@ -2,7 +2,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { watchStarter } from '#infra/local/starter'
 import { helpIfAsked, refuseWords } from '#infra/local/words'
 import { type Engine, engines } from './engines'
-import { outcomeIn } from './outcome'
+import { type Outcome, outcomeIn } from './outcome'
 
 const width = Math.max(...engines.map(({ name }) => name.length))
 const usage = `bun run prove [ENGINE…] [--minutes N]    runs these engines, or all, and prints a table
@@ -12,7 +12,7 @@ ${engines.map(({ name, proves, minutes }) => `  ${name.padEnd(width)}  ${String(
 
   --minutes N   how long ${engines.flatMap(({ name, duration }) => (duration ? [name] : [])).join(' and ')} run
 
-The exit code is 0 if no engine found anything.`
+The exit code is 0 if no engine found anything and none left a test out.`
 
 type Row = {
   readonly engine: string
@@ -80,14 +80,19 @@ async function prove({ name, proves, minutes, run, duration }: Engine): Promise<
   const [out, error] = await Promise.all([shown(child.stdout, process.stdout), shown(child.stderr, process.stderr)])
   const code = await child.exited
   const outcome = outcomeIn(out + error)
-  const failed = code !== 0 ? `exit code ${code}` : 'nothing'
   return {
     engine: name,
     amount: outcome?.amount ?? '',
-    found: outcome && outcome.found > 0 ? String(outcome.found) : failed,
+    found: foundBy(outcome, code),
     seconds: Math.round((performance.now() - startedMs) / 1_000),
     command: ['bun run prove', name, ...extra.map(quoted)].join(' '),
   }
+}
+
+function foundBy(outcome: Outcome | undefined, code: number): string {
+  if (outcome && outcome.found > 0) return String(outcome.found)
+  if (code !== 0) return `exit code ${code}`
+  return outcome?.skipped ? `${outcome.skipped} tests did not run` : 'nothing'
 }
 
 function quoted(word: string): string {
