@@ -183,3 +183,16 @@ describe('a refund or dispute is asked for again', () => {
     expect(lookAfterMissMs({ status }, unchangedMs)).toBe(afterMs)
   })
 })
+
+test('a dispute of an unknown amount may take all of the charge, also while we refund all of it', () => {
+  const ordered: Report = { ...refund('rfd-1', 'pending', paidMinor), origin: 'ordered' }
+  expect(backOf([ordered, dispute('pending', null)], paidMinor)).toMatchObject({
+    orderedOpenMinor: paidMinor,
+    mayGoOtherwiseMinor: paidMinor,
+  })
+})
+
+test('a refund of an unknown amount that we order hides no dispute', () => {
+  const ordered: Report = { ...refund('rfd-1', 'pending', null), origin: 'ordered' }
+  expect(backOf([ordered, dispute('pending', 20_000n)], paidMinor)).toMatchObject({ mayGoOtherwiseMinor: 20_000n })
+})

@@ -127,21 +127,25 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   const voids = reports.filter(({ origin }) => origin === 'void').map(alone)
   const moves = [refunds, disputes].flatMap(({ ofObjects, ofRows }) => [...ofObjects, ...ofRows])
 
-  const takenOf = (counts: (move: Move) => boolean): bigint => {
-    const knownMinor = sumOf(refunds, counts) + sumOf(disputes, counts)
-    const isInexact = moves.filter(counts).some(({ minor }) => minor === null)
-    return isInexact ? larger(knownMinor, paidMinor) : knownMinor
-  }
+  const knownOf = (counts: (move: Move) => boolean): bigint => sumOf(refunds, counts) + sumOf(disputes, counts)
+  const withInexact = (knownMinor: bigint, counts: (move: Move) => boolean): bigint =>
+    moves.filter(counts).some(({ minor }) => minor === null) ? larger(knownMinor, paidMinor) : knownMinor
+  const takenOf = (counts: (move: Move) => boolean): bigint => withInexact(knownOf(counts), counts)
   const voidOf = (counts: (move: Move) => boolean): bigint =>
     voids.filter(counts).reduce((most, one) => larger(most, one.minor ?? paidMinor), 0n)
   const mayGo = (move: Move) => isGone(move) || isOpen(move)
-  const orderedOpenMinor = takenOf((move) => move.isOrdered && isOpen(move))
+  const isOrderedOpen = (move: Move) => move.isOrdered && isOpen(move)
+  // A row that names no refund may stand for one that we ordered, so those are subtracted instead of left out.
+  const otherwiseMinor = knownOf(mayGo) - knownOf(isOrderedOpen)
   return {
     goneMinor: larger(takenOf(isGone), voidOf(isGone)),
     orderedMinor: takenOf((move) => move.isOrdered && isGone(move)),
     mayGoMinor: larger(takenOf(mayGo), voidOf(mayGo)),
-    orderedOpenMinor,
-    mayGoOtherwiseMinor: larger(takenOf(mayGo) - orderedOpenMinor, voidOf(mayGo)),
+    orderedOpenMinor: takenOf(isOrderedOpen),
+    mayGoOtherwiseMinor: larger(
+      withInexact(otherwiseMinor, (move) => mayGo(move) && !isOrderedOpen(move)),
+      voidOf(mayGo),
+    ),
     isOpen: [...moves, ...voids].some(isOpen),
   }
 }
