@@ -388,7 +388,8 @@ export const conditions: readonly Condition[] = [
       const admin = await asAdmin(scene)
       const manager = await admin.jetstreamManager()
       const { state } = await manager.streams.info('EVENTS')
-      await manager.streams.update('EVENTS', { max_bytes: state.bytes })
+      // Heartbeats expire, which would make room for others.
+      await manager.streams.update('EVENTS', { max_bytes: Math.floor(state.bytes * 0.9) })
       await admin.close()
       const { id } = await topUp(stack, person)
       return async () => {
