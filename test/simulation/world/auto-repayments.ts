@@ -93,6 +93,20 @@ function endsOf({ chain: { contract, blocks, latest } }: Surroundings, line: Lin
   return { dueAt: dueAtOf(line, now.pauses), defaultsAt: defaultsAtOf(line, now) }
 }
 
+/** Returns the time that is so many seconds before another, without those in which the contract was paused. */
+function unpausedBefore({ chain }: Surroundings, time: bigint, seconds: bigint): bigint {
+  let [at, left] = [time, seconds]
+  const ended = chain.contract.pauses.all.filter(({ since }) => since === 0n)
+  for (const { lastSince, lastSeconds } of ended.toReversed()) {
+    if (lastSince >= at) continue
+    const since = at - lastSince - lastSeconds
+    if (since >= left) break
+    if (since > 0n) left -= since
+    at = lastSince
+  }
+  return at - left
+}
+
 /** Returns when a borrower gave the permission that is in force, in unix seconds. */
 function permittedAt({ chain }: Surroundings, wallet: Hex): bigint {
   const lines = chain.contract.lines.about(wallet)
@@ -111,13 +125,13 @@ function auditDebts(around: Surroundings): string[] {
     const order = { kind: 'autorepay', wallet: line.wallet } as const
     if (max === 0n || contract.refusalOf(order, latest.number, latest.timestamp)) return []
     const { dueAt, defaultsAt } = endsOf(around, line)
-    const lastTryAt = dueAt - lookSeconds
+    const lastTryAt = unpausedBefore(around, dueAt, lookSeconds)
     const isUnchanged =
       chain.at(block).timestamp < lastTryAt && contract.used.about(wallet).every((use) => use.time < lastTryAt)
-    const lastLookAt = defaultsAt - lookSeconds
     // A look that found no permission is followed by another one after this time.
-    if (!isUnchanged || permittedAt(around, line.wallet) > lastLookAt - BigInt(lookMin)) return []
-    const lastLookMs = Number(lastLookAt) * 1_000
+    const lastPermittedAt = unpausedBefore(around, defaultsAt, lookSeconds + BigInt(lookMin))
+    if (!isUnchanged || permittedAt(around, line.wallet) > lastPermittedAt) return []
+    const lastLookMs = Number(unpausedBefore(around, defaultsAt, lookSeconds)) * 1_000
     // The gateway orders no try after the default, nor while a payment of the debt is on its way, as far as payments knows.
     const isExcused = rows.operations.by('wallet', wallet).some(({ kind, cause, reason, createdAt, updatedAt }) => {
       if (kind === 'autorepay') return reason === 'reverted'
