@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { LaneRole } from '#shared/chain/lane-roles'
 import type { DeployedTerms } from './wanted'
 
 export type ChainFacts = {
@@ -37,11 +38,8 @@ export type LineFacts = {
   readonly liquidityMicro: bigint
   readonly treasuryAllowanceMicro: bigint
   readonly adminAllowanceMicro: bigint
-  readonly rolesMissing: readonly { readonly lane: Address; readonly role: Role }[]
+  readonly rolesMissing: readonly { readonly lane: Address; readonly role: LaneRole }[]
 }
-
-export const roles = ['RELAYER_ROLE', 'VERIFIER_ROLE'] as const
-export type Role = (typeof roles)[number]
 
 export type Holder = {
   readonly address: Address

@@ -3,9 +3,10 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { leastBaseFeeWei } from '#shared/chain/gas'
-import { type DeployFacts, type Holder, type LineFacts, roles, type TokenFacts } from './facts'
+import { laneRoles, roleHash } from '#shared/chain/lane-roles'
+import type { DeployFacts, Holder, LineFacts, TokenFacts } from './facts'
 import type { DeployNode } from './node'
-import { type KnownAddresses, roleHash } from './step'
+import type { KnownAddresses } from './step'
 import { type DeployedTerms, termNames, type WantedDeployment } from './wanted'
 
 const zeroHash = `0x${'00'.repeat(32)}` as const
@@ -105,7 +106,7 @@ async function lineFacts(
         args: [owner, address],
       }),
     )
-  const duties = lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
+  const duties = lanes.flatMap((lane) => laneRoles.map((role) => ({ lane, role })))
   const [code, version, token, itsTreasury, isPaused, liquidity, adminHasRole, byTreasury, byAdmin, ...more] =
     await Promise.all([
       reader.getCode({ address }),

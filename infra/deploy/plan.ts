@@ -1,5 +1,6 @@
 import { type Address, maxUint128, parseEther } from 'viem'
-import { type DeployFacts, roles } from './facts'
+import { laneRoles } from '#shared/chain/lane-roles'
+import type { DeployFacts } from './facts'
 import { contractRefusals } from './refusal'
 import { type DeployStep, gasReckoned, type SentStep, senderOf } from './step'
 import { type Todo, todosOf } from './todo'
@@ -40,7 +41,7 @@ function givingsOf({ isAnvil, hasMulticall, ...facts }: DeployFacts, { testFunds
 
 function sendsOf(facts: DeployFacts, wanted: WantedDeployment): SentStep[] {
   const { token, line } = facts
-  const missing = line?.rolesMissing ?? wanted.lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
+  const missing = line?.rolesMissing ?? wanted.lanes.flatMap((lane) => laneRoles.map((role) => ({ lane, role })))
   const grants = missing.map(({ lane, role }) => ({ do: 'grant', role, to: lane }) as const)
   return [
     ...(token ? [] : [{ do: 'deploy_ausd' } as const]),

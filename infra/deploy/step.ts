@@ -1,8 +1,8 @@
-import { type Address, encodeDeployData, encodeFunctionData, type Hex, keccak256, maxUint256, stringToHex } from 'viem'
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, maxUint256 } from 'viem'
 import { ausdBytecode, creditLineBytecode } from '#infra/contracts/artifacts.gen'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import type { Role } from './facts'
+import { type LaneRole, roleHash } from '#shared/chain/lane-roles'
 import type { WantedDeployment } from './wanted'
 
 /** Step of a deployment. The first two are anvil methods, not transactions. */
@@ -13,7 +13,7 @@ export type DeployStep =
 export type SentStep =
   | { readonly do: 'deploy_ausd' }
   | { readonly do: 'deploy_credit_line' }
-  | { readonly do: 'grant'; readonly role: Role; readonly to: Address }
+  | { readonly do: 'grant'; readonly role: LaneRole; readonly to: Address }
   | { readonly do: 'approve_credit_line' }
   | { readonly do: 'mint'; readonly to: Address; readonly amountMicro: bigint }
   | { readonly do: 'approve_funding'; readonly amountMicro: bigint }
@@ -22,8 +22,6 @@ export type SentStep =
 /** Transaction of a step. Without `to` it creates a contract. */
 export type DeployCall = { readonly from: Address; readonly to?: Address; readonly data: Hex }
 export type KnownAddresses = { readonly ausd?: Address; readonly creditLine?: Address }
-
-export const roleHash = (role: string): Hex => keccak256(stringToHex(role))
 
 /**
  * Returns an upper bound of a step's gas on Monad, for planning funds. The limit that is sent is an estimate, because
@@ -67,7 +65,7 @@ export function callOf(step: SentStep, places: KnownAddresses, wanted: WantedDep
   }
 }
 
-export const grantData = (role: Role, account: Address): Hex =>
+export const grantData = (role: LaneRole, account: Address): Hex =>
   encodeFunctionData({
     abi: creditLineAbi,
     functionName: 'grantRole',

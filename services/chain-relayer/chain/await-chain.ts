@@ -9,10 +9,10 @@ import { chainOf, multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TokenDomain } from '#shared/chain/erc3009'
 import { AnotherChain, type ChainIdentity } from '#shared/chain/identity'
+import { laneRoles, roleHash } from '#shared/chain/lane-roles'
 import { versionFault } from '#shared/chain/line-version'
 import { errorTextOf } from './errors'
 import type { Node } from './node'
-import { laneRoles, roleHash } from './roles'
 
 export type Expected = {
   deployment: Deployment

@@ -3,9 +3,9 @@ import { type Clock, isRecent } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { keptMs } from '#shared/chain/heads'
+import { laneRoles, roleHash } from '#shared/chain/lane-roles'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
-import { laneRoles, roleHash } from './roles'
 
 export type ChainSnapshot = {
   /** Time of the snapshot in Unix ms. */

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { encodeFunctionData, type Hex, keccak256, numberToHex, toBytes } from 'viem'
+import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
+import { laneRoles, roleHash } from '#shared/chain/lane-roles'
 import { refOf } from '#shared/chain/ref'
 import { actorKeys, actors } from '#test/support/contracts'
 import { transferDigest } from '../chain/authorization'
@@ -74,9 +75,8 @@ const spendDay = (address: string) =>
   )
 const forgetSpent = () => fixture.database.run((db) => db.delete(signedTotals))
 
-const roles = ['RELAYER_ROLE', 'VERIFIER_ROLE'].map((role) => keccak256(toBytes(role)))
 async function setRoles(functionName: 'grantRole' | 'revokeRole', lane: Hex) {
-  for (const role of roles) {
+  for (const role of laneRoles.map(roleHash)) {
     const data = encodeFunctionData({ abi: creditLineAbi, functionName, args: [role, lane] })
     await fixture.submit(actorKeys.admin, fixture.contracts.creditLine, data)
   }
