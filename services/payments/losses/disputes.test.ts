@@ -388,39 +388,40 @@ test('a dispute that was lost is asked for until it is found, because nothing el
   expect(await isPlanned()).toBe(false)
 })
 
-test('a refund that a webhook named together with our payment, and that is one of a foreign charge, frees the wallet', async () => {
+/** Returns a payment that is frozen for a refund which only a webhook named, and which is not found; with the refund's id. */
+async function namedAlone() {
   const id = await given('QRIS')
-  const made = await fixture.control(`payments/${id}/refund`, { status: 'PENDING', reference_id: 'dashboard' })
+  const made = (await fixture.control(`payments/${id}/refund`, { status: 'PENDING', reference_id: 'dashboard' })).id
   await fixture.control('faults', hidden)
-  const { providerPaymentId: payment_id } = (await fixture.row(id))!
-  expect(await tell('refund.succeeded', { data: { id: made.id, payment_id } }, 61_000)).toBe('done')
+  const payment_id = (await fixture.row(id))!.providerPaymentId!
+  expect(await tell('refund.succeeded', { data: { id: made, payment_id } }, 61_000)).toBe('done')
   expect(await isFrozen(id)).toBe(true)
+  return { id, made, payment_id }
+}
+
+test('a refund that a webhook named together with our payment, and that is one of a foreign charge, frees the wallet', async () => {
+  const { id, made, payment_id } = await namedAlone()
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
   const { findRefund, findCharge } = fixture.context.provider
   const foreign = { paymentId: 'py-foreign', paymentRequestId: null, reference: 'another shop' }
   await lookLater(130_000, {
     findRefund: async (account, asked) => {
       const refund = await findRefund(account, asked)
-      return refund && asked === made.id ? { ...refund, ...foreign } : refund
+      return refund && asked === made ? { ...refund, ...foreign } : refund
     },
     findCharge: async (account, asked) => {
       if (asked !== foreign.paymentId) return findCharge(account, asked)
-      const charge = await findCharge(account, payment_id!)
+      const charge = await findCharge(account, payment_id)
       return charge && { ...charge, charge: { ...charge.charge, ...foreign } }
     },
   })
   expect(await isFrozen(id)).toBe(false)
-  expect(await fixture.report(`void:${made.id}`)).toMatchObject({ status: 'dead', nextCheckAt: null })
+  expect(await fixture.report(`void:${made}`)).toMatchObject({ status: 'dead', nextCheckAt: null })
 })
 
 test('a refund that was named by a webhook alone, and has failed, frees the wallet by its row in the list', async () => {
-  const id = await given('QRIS')
-  const made = await fixture.control(`payments/${id}/refund`, { status: 'PENDING', reference_id: 'dashboard' })
-  await fixture.control('faults', hidden)
-  const { providerPaymentId: payment_id } = (await fixture.row(id))!
-  expect(await tell('refund.succeeded', { data: { id: made.id, payment_id } }, 61_000)).toBe('done')
-  expect(await isFrozen(id)).toBe(true)
-  await fixture.control(`refunds/${made.id}/fail`)
+  const { id, made } = await namedAlone()
+  await fixture.control(`refunds/${made}/fail`)
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
   await fixture.list()
   expect(await isFrozen(id)).toBe(false)
