@@ -366,8 +366,8 @@ export function waiverOf(payment: PaymentFacts, fromMinor: bigint, toMinor: bigi
     }
   }
   // Only what was waived is owed again. AUSD that was revoked for one of these refunds is credited again.
-  const waivedMinor = (writtenOffMicro * fiatMinor + ausdMicro / 2n) / ausdMicro
-  // Nothing was waived for what we ordered beyond the payment.
+  const waivedMinor = fiatOfNearest(payment, writtenOffMicro)
+  // What we ordered beyond the payment was never waived.
   const excessMinor = atLeastZero(fromMinor - most(toMinor, fiatMinor))
   const endedMinor = least(fromMinor - toMinor - excessMinor, waivedMinor)
   const endedMicro = leftAfter(fromMinor - endedMinor) - leftAfter(fromMinor)
@@ -385,15 +385,18 @@ export const waivedMicro = (payment: PaymentFacts): bigint => least(payment.writ
  * refund that failed since, the refunds that we ordered took its place.
  */
 export function needlessWaiverOf(payment: PaymentFacts) {
-  const { ausdMicro, fiatMinor, refundAppliedMinor, writtenOffMicro } = payment
-  const endedMicro = writtenOffMicro - waivedMicro(payment)
+  const writtenOffMicro = waivedMicro(payment)
+  const endedMicro = payment.writtenOffMicro - writtenOffMicro
   if (endedMicro === 0n) return {}
-  const endedMinor = (endedMicro * fiatMinor + ausdMicro / 2n) / ausdMicro
-  return {
-    writtenOffMicro: writtenOffMicro - endedMicro,
-    refundAppliedMinor: atLeastZero(refundAppliedMinor - endedMinor),
-  }
+  const refundAppliedMinor = atLeastZero(payment.refundAppliedMinor - fiatOfNearest(payment, endedMicro))
+  return { writtenOffMicro, refundAppliedMinor }
 }
+
+/** Returns the fiat that AUSD (10⁻⁶) stands for at the rate of a payment, in smallest units, rounded to the nearest. */
+const fiatOfNearest = (
+  { fiatMinor, ausdMicro }: Pick<PaymentFacts, 'fiatMinor' | 'ausdMicro'>,
+  micro: bigint,
+): bigint => (micro * fiatMinor + ausdMicro / 2n) / ausdMicro
 
 /**
  * Time for which a failed checkout may be retried, in ms. Retrying longer at the locked rate would be a free

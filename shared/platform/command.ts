@@ -1,7 +1,7 @@
 import { Misconfigured } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
-/** Prints a text without secrets; as an error, beside what is piped into a file. */
+/** Prints a text without secrets. An `error` goes to the error output, which a pipe into a file leaves on the screen. */
 export type Say = (text: string, channel?: 'error') => void
 
 const causesMax = 5

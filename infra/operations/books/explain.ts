@@ -3,8 +3,8 @@ import type { Sql } from 'postgres'
 export type Explanation = { owner: string; reason: string; until: Date }
 
 /**
- * Records an operator's explanation of a break, for its amount. Returns false if no such break is open. Waits for a running comparison,
- * which would fail if a break changed during its transaction.
+ * Records an operator's explanation of a break, for its amount. Returns false if no such break is open. Waits for a running
+ * comparison, which would fail if a break changed during its transaction.
  */
 export const explainBreak = (sql: Sql, id: string, { owner, reason, until }: Explanation) =>
   sql.begin(async (tx) => {
