@@ -53,5 +53,5 @@ describe.skipIf(!prometheus)(prometheus ? 'a Prometheus that scrapes' : `Prometh
 /** Returns the series that a rule reads, whether or not it fires. */
 const withoutThreshold = (expr: string) =>
   expr
-    .replace(/ (?:==|>|<) (?:on \(.*|[\d.e]+(?: \*.*)?)$/, '')
+    .replaceAll(/ (?:==|>|<) (?:on \(.*|[\d.e]+(?: \*.*)?)(?= and |$)/g, '')
     .replaceAll(/(?:outcome|status|standing)=~?"[^"]*",?/g, '')
