@@ -15,4 +15,5 @@ export const devAccount = (name: string): DevAccount => {
 export const devWallets = (count: number): DevAccount[] =>
   Array.from({ length: count }, (_, index) => devAccount(`wallet ${index}`))
 
-export const freshSecret = (prefix = ''): string => `${prefix}${randomBytes(24).toString('base64url')}`
+/** Returns a secret of 24 random bytes, in hex like those of a deployment: base64url can begin like a flag. */
+export const freshSecret = (prefix = ''): string => `${prefix}${randomBytes(24).toString('hex')}`
