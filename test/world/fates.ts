@@ -319,7 +319,7 @@ export const fates: readonly Fate[] = [
     'two refunds of parts of which the first bounces',
     0.4,
     [refund({ share: 0.4 }), { rest: short }, refund({ share: 0.5 }), { rest: long }, { end: 'fail', of: 0 }],
-    part,
+    { money: 'part', cameBack: true },
   ),
   onPayments(
     'inquiry ended by a refund',
