@@ -241,6 +241,11 @@ test('ops reconcile explain records each new explanation of a break, and a repea
     expect(await inForce()).toEqual({ reason })
   }
   expect(await readOperatorCommands(sql, { target: `break ${id}` })).toHaveLength(3)
+  await sql`update books.breaks set amount = 5, exceeded_at = now() where id = ${id}`
+  expect(await explain('ticket 1')).not.toHaveProperty('earlier')
+  expect(await explain('ticket 1')).toHaveProperty('earlier')
+  const [muted] = await sql`select explained_amount as to, exceeded_at as beyond from books.breaks where id = ${id}`
+  expect(muted).toEqual({ to: '5', beyond: null })
 })
 
 test('ops wallets clear lists payments that still need a decision', () => {

@@ -3,7 +3,7 @@ import { numberedCause } from '#infra/operations/audit-log/numbered-cause'
 import { type Performed, perform } from '#infra/operations/audit-log/perform'
 import { performHere } from '#infra/operations/audit-log/perform-here'
 import { type OpenItem, readSheet } from '#infra/operations/books/balance-sheet'
-import { explainBreak } from '#infra/operations/books/explain'
+import { explainBreak, mutedUpTo } from '#infra/operations/books/explain'
 import { openBooksOf, type Reconciled, reconcile as reconcileBooks } from '#infra/operations/books/reconcile'
 import { ruleNamed } from '#infra/operations/books/rules/catalogue'
 import { breakLine, csvOf } from '#infra/operations/books/text'
@@ -81,7 +81,7 @@ export async function explained(
   { id, owner, reason, until, by }: Explanation,
 ): Promise<Performed> {
   const target = `break ${id}`
-  const explanation = `${owner}, until ${until.toISOString()}: ${reason}`
+  const explanation = `${owner}, until ${until.toISOString()}, up to ${await mutedUpTo(books, id)}: ${reason}`
   const cause = await numberedCause(operator.sql, { verb: explainVerb, target }, explanation)
   const command = { verb: explainVerb, target, cause, reason, by }
   const work = async () =>
