@@ -50,7 +50,12 @@ const fields = {
 
 /** Returns the access to the running local stack, or to the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
-  if (!variableIn(env, 'DATABASE_OPS_URL')) return accessOf(runningStack(env))
+  if (!variableIn(env, 'DATABASE_OPS_URL')) {
+    // The command would be recorded in the local stack, and change the deployment.
+    if (variableIn(env, 'DATABASE_ADMIN_URL'))
+      throw new Error('DATABASE_ADMIN_URL is set: set DATABASE_OPS_URL too, or unset it for the local stack')
+    return accessOf(runningStack(env))
+  }
   const config = readConfig('ops', fields, env)
   const { databaseOpsUrl, databasePasswordOps: databasePassword, natsUrl: url } = config
   return {

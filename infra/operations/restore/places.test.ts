@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/connection'
+import { operatorAccess } from '#infra/operations/cli/operator'
 import { operatorPlace } from '#infra/operations/place'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { askedBy, busPlace } from './main'
@@ -13,6 +14,7 @@ const env = {
   CREDIT_LINE_ADDRESS: wallet,
   TREASURY_ADDRESS: wallet,
   DEPLOY_BLOCK: '7',
+  DATABASE_ADMIN_URL: 'postgres://live.example.com/live',
   NATS_URL: 'tls://nats.example.com:4222',
   NATS_PASSWORD_ADMIN: 'the admin',
   PROVIDER_URL: 'https://provider.example.com',
@@ -52,18 +54,25 @@ test.each(['DATABASE_OPS_URL', 'DATABASE_ADMIN_URL'])(
     const nats = { url, admin: { user: 'admin', password: 'p' } }
     const chain = { rpcUrl: url, chainId: 1, ausd: address, creditLine: address, treasury: address }
     const provider = { ID: { secretKey: 'k' }, MY: { secretKey: 'k' } }
+    const databases = { postgres: { url }, ops: { databaseUrl: url } }
     writeFileSync(
       join(dir, 'stack.json'),
-      JSON.stringify({ gateway: url, sandbox: url, postgres: { url }, nats, chain, provider }),
+      JSON.stringify({ gateway: url, sandbox: url, ...databases, nats, chain, provider }),
     )
     const local = { LOCAL_DIR: dir }
     expect(operatorPlace(local)).toMatchObject({ rpcUrls: [url] })
     expect(busPlace(local)).toMatchObject({ url })
-    const live = { ...local, [name]: 'postgres://live.example.com/live' }
+    const live: NodeJS.ProcessEnv = { ...local, [name]: 'postgres://live.example.com/live' }
     expect(() => operatorPlace(live)).toThrow(`${name} is set: set RPC_URLS too`)
     expect(() => busPlace(live)).toThrow(`${name} is set: set RPC_URLS too`)
-    if (name === 'DATABASE_OPS_URL')
-      expect(() => operatorDatabaseUrl(live)).toThrow(`${name} is set: set DATABASE_ADMIN_URL too`)
+    const other = name === 'DATABASE_OPS_URL' ? 'DATABASE_ADMIN_URL' : 'DATABASE_OPS_URL'
+    const urlOfOther = other === 'DATABASE_OPS_URL' ? operatorAccess : operatorDatabaseUrl
+    expect(urlOfOther(local)).toBeTruthy()
+    expect(() => urlOfOther(live)).toThrow(`${name} is set: set ${other} too`)
+    const { DATABASE_ADMIN_URL: _, ...others } = env
+    const elsewhere = { ...others, ...local, RPC_URLS: 'https://rpc.example.com' }
+    expect(operatorPlace({ ...elsewhere, [name]: live[name] })).toMatchObject({ deployBlock: 7n })
+    expect(() => operatorPlace(elsewhere)).toThrow('RPC_URL is set: set DATABASE_OPS_URL or DATABASE_ADMIN_URL too')
     rmSync(dir, { recursive: true })
   },
 )
