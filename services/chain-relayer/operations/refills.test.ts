@@ -105,6 +105,17 @@ describe('refills', () => {
     expect(givenWei).toBe(context.settings.dripWei)
   })
 
+  test('are given once if several were stored in the same moment, as after an outage', async () => {
+    const { context, wallet } = await penniless()
+    const orders = ['10-last', '11-last', '12-last'].map((asked) => refill(wallet, 1, asked))
+    for (const order of orders) await fixture.command(order)
+    await fixture.database.run((db) =>
+      db.update(operations).set({ createdAt: new Date() }).where(eq(operations.wallet, wallet)),
+    )
+    for (const order of orders) await fixture.finish(context, order)
+    expect(await balanceOf(wallet)).toBe(context.settings.dripWei)
+  })
+
   test('that reverted until they failed do not count, except for their day', async () => {
     const { context, wallet } = await penniless()
     const failed = refill(wallet, 1)

@@ -1,4 +1,4 @@
-import { and, eq, gt, gte, inArray, lt, lte, ne, not, or, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, lte, ne, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { fromNow, isOneOf, midnightInJakarta } from '#platform/db/columns'
 import { orFail } from '#platform/db/compiled-query'
@@ -102,7 +102,9 @@ export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
  */
 export async function otherDrips(db: Db, { id, wallet, createdAt, payload }: Extract<Operation, { kind: 'drip' }>) {
   const { kind, cause, lane, state } = operations
-  const isFirst = or(eq(state, 'assigned'), and(isOpen(operations), lt(operations.createdAt, createdAt)))
+  // Orders that are stored in the same millisecond are examined together, so one of them has to be the first.
+  const isBefore = sql`(${operations.createdAt}, ${operations.id}) < (${createdAt.toISOString()}::timestamptz, ${id})`
+  const isFirst = or(eq(state, 'assigned'), and(isOpen(operations), isBefore))
   const isSameDay = sql`${lane} is not null and ${operations.payload} ->> 'refill' = ${payload.refill}`
   const rows = await db
     .select({
