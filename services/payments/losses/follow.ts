@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/open'
 import { raiseAlert } from '../alert'
 import type { Context } from '../context'
-import { decideOverpaid, decideRefunded, lostMicro, needlessWaiverOf, waiverOf } from '../decide'
+import { decideOverpaid, decideRefunded, hasSecondLeft, lostMicro, needlessWaiverOf, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
 import { leaveSecond, takeDecided } from '../onchain/advance'
 import { beyondCeil, mayBeOnHold } from '../payment'
@@ -253,7 +253,8 @@ async function countOthers(tx: Tx, context: Context, payment: PaymentRow, read: 
   const isOurs = isOurLoss(after, read)
   await shrinkReversal(tx, context, after, isOurs)
   await recordReversal(tx, context, after, isOurs)
-  if (overpaidRefundedMinor > payment.overpaidRefundedMinor) return after
+  // It may have been refunded twice, and one of the two come back.
+  if (overpaidRefundedMinor > payment.overpaidRefundedMinor || !hasSecondLeft(after)) return after
   context.log.alarm({ paymentId: id }, 'refund of a second payment undone, it is owed')
   return (await takeDecided(tx, context, after, decideOverpaid(after))) ?? after
 }

@@ -162,6 +162,10 @@ describe('two refunds that we ordered, of which the first was made although it w
     await fixture.becomes(id, { state: 'credited', refundedMinor: 0n, overpaidRefundedMinor: 100_000n })
     expect(await isFrozen(id)).toBe(false)
     expect(fixture.alarmsOf(id)).toContain('refunded more than was paid, by our own orders')
+    await fixture.control(`refunds/${first}/tell`, { status: 'FAILED', listed: 'FAILED' })
+    for (const row of await rows()) if (row.productId === first) await fixture.listing.receive('ID', row)
+    await fixture.becomes(id, { state: 'credited', overpaidRefundedMinor: 50_000n })
+    expect(fixture.alarmsOf(id)).not.toContain('refund of a second payment undone, it is owed')
     await booked(id)
   })
 
