@@ -64,6 +64,9 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
   const paymentId = sql`case when ${isOfSame} and ${refunds.paymentId} <> '' then ${refunds.paymentId}
     else excluded.payment_id end`
   const objectId = sql`coalesce(excluded.object_id, ${refunds.objectId})`
+  // Whose loss a refund is depends on the orders at the time it succeeds: one that was given up and failed may count as
+  // ordered by us since.
+  const origin = sql`case when ${refunds.status} = 'succeeded' then ${refunds.origin} else excluded.origin end`
   const rows = await tx
     .insert(refunds)
     .values(report)
@@ -71,6 +74,7 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
       target: refunds.id,
       set: {
         status,
+        origin,
         paymentId,
         objectId,
         providerPaymentId: sql`excluded.provider_payment_id`,
@@ -78,9 +82,9 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
         evidenceDueAt: sql`excluded.evidence_due_at`,
         updatedAt: sql`now()`,
       },
-      setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor},
+      setWhere: sql`(${refunds.status}, ${refunds.origin}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor},
           ${refunds.providerPaymentId}, ${refunds.evidenceDueAt})
-        is distinct from (${status}, ${paymentId}, ${objectId}, ${refundedMinor},
+        is distinct from (${status}, ${origin}, ${paymentId}, ${objectId}, ${refundedMinor},
           excluded.provider_payment_id, excluded.evidence_due_at)`,
     })
     .returning()

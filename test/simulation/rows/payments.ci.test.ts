@@ -78,6 +78,7 @@ function reportFrom(choices: Choices) {
     providerPaymentId: pick(choices, charges),
     refundedMinor: BigInt(oneOf(choices, 3)),
     status: pick(choices, ['pending', 'succeeded', 'dead', 'unknown'] as const),
+    origin: pick(choices, ['refund', 'ordered'] as const),
     ...(chance(choices, 300) ? { objectId: 'rfd-1' } : {}),
   }
 }

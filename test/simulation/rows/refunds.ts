@@ -29,6 +29,7 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
     ...known,
     refundedMinor: isStale ? known.refundedMinor : report.refundedMinor,
     status: isStale ? known.status : report.status,
+    origin: known.status === 'succeeded' ? known.origin : report.origin,
     paymentId: (isOfSame && known.paymentId) || report.paymentId,
     objectId: report.objectId ?? known.objectId,
     providerPaymentId: report.providerPaymentId,
@@ -37,6 +38,7 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
   const isNews =
     next.evidenceDueAt?.getTime() !== known.evidenceDueAt?.getTime() ||
     next.status !== known.status ||
+    next.origin !== known.origin ||
     next.paymentId !== known.paymentId ||
     next.objectId !== known.objectId ||
     next.providerPaymentId !== known.providerPaymentId ||
