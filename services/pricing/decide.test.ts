@@ -34,7 +34,7 @@ const decide = (sightings: Sighting[], more: Partial<RateCase> = {}, nowMs = wed
       checks: [],
       trades: [],
       sourcesWanted: sightings.length,
-      accepted: undefined,
+      accepted: null,
       releasedDay: undefined,
       ...more,
     },
@@ -139,7 +139,7 @@ describe('while the market of the rupiah is closed', () => {
       trades: [traded('16250')],
       sourcesWanted: 3,
     } as const
-    const verdict = decideRate({ ...known, accepted: undefined, releasedDay: undefined }, free, sunday)
+    const verdict = decideRate({ ...known, accepted: null, releasedDay: undefined }, free, sunday)
     expect(verdict).toMatchObject({ payIn: { spreadBps: 0n }, payOut: { spreadBps: -1n } })
   })
 
@@ -190,7 +190,7 @@ describe('the market of a pair is closed from the first day without rates after 
     const trades = [{ ...rate(day), source: 'market', asOfMs: now - 60_000 }]
     const known = { pair: 'USD/IDR', sightings: [rate(reference)], checks: [rate(check)], trades } as const
     const verdict = decideRate(
-      { ...known, sourcesWanted: 3, accepted: undefined, releasedDay: undefined },
+      { ...known, sourcesWanted: 3, accepted: null, releasedDay: undefined },
       { ...guards, holidays: new Set(['2026-11-25']) },
       now,
     )
@@ -289,7 +289,7 @@ describe('over Lebaran, with the joint holidays of 2025 listed', () => {
         checks: [],
         trades: [],
         sourcesWanted: 1,
-        accepted: undefined,
+        accepted: null,
         releasedDay: undefined,
       },
       { ...guards, holidays: listed },
@@ -353,7 +353,7 @@ test('a rate of exactly 1 is refused, however wide its band', () => {
   const known = {
     pair: 'USD/MYR' as const,
     sourcesWanted: 1,
-    accepted: undefined,
+    accepted: null,
     releasedDay: undefined,
     checks: [],
     trades: [],
@@ -399,5 +399,21 @@ describe('a jump of more than 4% from the last used rate', () => {
   })
   test('needs no release if an operator configured the rate', () => {
     expect(decide([seen('fixed', '5.00')], { accepted })).toHaveProperty('payIn')
+  })
+})
+
+describe('a rate, while nobody knows which one was last used,', () => {
+  // guard: no rate is used before the last used one is known
+  test('is not used, because a jump would not be noticed', () => {
+    expect(decide([seen('a', '4.00')], { accepted: undefined })).toEqual({
+      unavailable: 'the last used rate cannot be read from the rates bucket',
+    })
+  })
+  test('is used if there was none before', () => {
+    expect(decide([seen('a', '4.00')], { accepted: null })).toHaveProperty('payIn')
+  })
+  test('is used if an operator configured it, or released its day', () => {
+    expect(decide([seen('fixed', '5.00')], { accepted: undefined })).toHaveProperty('payIn')
+    expect(decide([seen('a', '5.00')], { accepted: undefined, releasedDay: '2026-11-18' })).toHaveProperty('payIn')
   })
 })

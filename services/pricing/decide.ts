@@ -44,8 +44,11 @@ export type RateCase = {
   /** Rates of markets that never close, which are cross-checks, too. */
   trades: readonly Sighting[]
   sourcesWanted: number
-  /** The last used rate. `releasedDay` is the day for which an operator released a jump. */
-  accepted: Sighting | undefined
+  /**
+   * The last used rate: null if there is none, undefined while it could not be read. `releasedDay` is the day for which an
+   * operator released a jump.
+   */
+  accepted: Sighting | null | undefined
   releasedDay: string | undefined
 }
 
@@ -69,8 +72,12 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
   // guard: a rate is close to those of other sources
   if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps && !isOutvoted)
     return { unavailable: `sources differ by ${deviationBps} bps` }
+  const isReleased = reference.source === operatorSource || known.releasedDay === dayOf(reference.asOfMs)
+  // guard: no rate is used before the last used one is known
+  if (known.accepted === undefined && !isReleased)
+    return { unavailable: 'the last used rate cannot be read from the rates bucket' }
   // guard: a rate jump needs manual review
-  if (jumped(known, reference, guards))
+  if (!isReleased && jumped(known.accepted, reference, guards))
     return {
       unavailable: `the rate of ${dayOf(reference.asOfMs)} jumped and needs release by an operator`,
     }
@@ -237,9 +244,8 @@ function restTimesOf(ageMs: number, { ageWeekendMaxMs }: Guards): bigint {
   return times < restTimesMax ? times : restTimesMax
 }
 
-function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards: Guards): boolean {
-  if (!accepted || reference.source === operatorSource || accepted.source === operatorSource) return false
-  if (releasedDay === dayOf(reference.asOfMs)) return false
+function jumped(accepted: RateCase['accepted'], reference: Sighting, guards: Guards): boolean {
+  if (!accepted || accepted.source === operatorSource) return false
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }
 

@@ -1,15 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { openLog } from '#platform/log'
 import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
 import { noFee } from '#shared/money/fee'
+import type { Pair } from '#shared/money/pair'
 import { topupFeesFrom } from '#shared/money/topup-fee'
 import { waitUntil } from '#test/support/wait'
 import { lockQuotes } from './lock'
 import { metricsOf } from './metrics'
 import { mintQuoteId } from './quote-id'
 import { openQuoteIssuer } from './quote-issuer'
+import { dayOf, type Sighting } from './rate'
 import { openRateCache } from './rate-cache'
 import { type Fixture, openFixture } from './test-support'
 
@@ -330,6 +332,85 @@ describe('security: a quote', () => {
     expect(await rotating(QuoteTake, kept)).toMatchObject({ ok: { id: kept } })
     expect(await answersWith([next])(QuoteTake, forgotten)).toEqual({ refused: 'quote_unknown' })
     expect(await rotating(QuoteTake, endingIn(60_000, next))).toMatchObject({ ok: {} })
+  })
+})
+
+describe('while the rates bucket cannot be read', () => {
+  let usual: Sighting
+  beforeAll(async () => {
+    usual = (await fixture.context.rates.findAccepted('USD/MYR'))!
+  })
+  afterEach(() => fixture.context.rates.accept(usual))
+
+  test('there is no rate, and no jump replaces the last used one', async () => {
+    const { context } = fixture
+    const last = {
+      source: 'leaping',
+      pair: 'USD/MYR' as const,
+      localE8PerUsd: 400_000_000n,
+      asOfMs: Date.now() - 60_000,
+    }
+    await context.rates.accept(last)
+    const leaping = {
+      name: 'leaping',
+      pairs: ['USD/MYR'] as const,
+      neverCloses: false,
+      checkOnly: false,
+      ask: async () => ({ ...last, localE8PerUsd: 500_000_000n, asOfMs: Date.now() }),
+    }
+    const silent = () => Promise.reject(new Error('no answer'))
+    let findAccepted: typeof context.rates.findAccepted = silent
+    const rates = { ...context.rates, findAccepted: (pair: Pair) => findAccepted(pair) }
+    await using cache = await openRateCache({ ...context, rates, sources: [leaping] })
+    expect(cache.rateOf('USD/MYR')).toMatchObject({ unavailable: expect.stringContaining('cannot be read') })
+    expect(await context.rates.findAccepted('USD/MYR')).toEqual(last)
+    findAccepted = context.rates.findAccepted
+    await cache.poll()
+    expect(cache.rateOf('USD/MYR')).toMatchObject({ unavailable: expect.stringContaining('jumped') })
+    expect(await context.rates.findAccepted('USD/MYR')).toEqual(last)
+  })
+
+  test('as its last used rate is malformed, there is no rate until an operator releases one', async () => {
+    const { context } = fixture
+    const kv = await (await fixture.open('admin')).js.views.kv('rates', { bindOnly: true })
+    await kv.put('accepted.usd-myr', '{"source":"a"}')
+    const fresh = { source: 'a', pair: 'USD/MYR' as const, localE8PerUsd: 500_000_000n, asOfMs: Date.now() }
+    const source = {
+      name: 'a',
+      pairs: ['USD/MYR'] as const,
+      neverCloses: false,
+      checkOnly: false,
+      ask: async () => fresh,
+    }
+    await using cache = await openRateCache({ ...context, sources: [source] })
+    expect(cache.rateOf('USD/MYR')).toMatchObject({ unavailable: expect.stringContaining('cannot be read') })
+    await kv.put('release.usd-myr', dayOf(fresh.asOfMs))
+    await cache.poll()
+    expect(cache.rateOf('USD/MYR')).toHaveProperty('payIn')
+    expect(await context.rates.findAccepted('USD/MYR')).toEqual(fresh)
+    await kv.delete('release.usd-myr')
+  })
+
+  test('it keeps the last rate of a source, which may be newer than the answer of the source', async () => {
+    const { context } = fixture
+    const newest = {
+      source: 'kept',
+      pair: 'USD/MYR' as const,
+      localE8PerUsd: 421_000_000n,
+      asOfMs: Date.now() - 60_000,
+    }
+    await context.rates.remember(newest)
+    const older = { ...newest, localE8PerUsd: 423_000_000n, asOfMs: newest.asOfMs - 3_600_000 }
+    const source = {
+      name: 'kept',
+      pairs: ['USD/MYR'] as const,
+      neverCloses: false,
+      checkOnly: false,
+      ask: async () => older,
+    }
+    const rates = { ...context.rates, recall: () => Promise.reject(new Error('no answer')) }
+    await using _cache = await openRateCache({ ...context, rates, sources: [source] })
+    expect(await context.rates.recall('kept', 'USD/MYR')).toEqual(newest)
   })
 })
 

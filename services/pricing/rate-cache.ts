@@ -34,7 +34,8 @@ export async function openRateCache(context: Context): Promise<RateCache> {
 
 type Memory = {
   seen: Map<string, Sighting>
-  accepted: Map<Pair, Sighting>
+  /** The last used rate of each pair for which the bucket answered, null if it had none. */
+  accepted: Map<Pair, Sighting | null>
   released: Map<Pair, string>
   failures: number
 }
@@ -75,12 +76,12 @@ function decide(context: Context, memory: Memory, pair: Pair): RateVerdict {
   return decideRate(known, context.guards, context.clock())
 }
 
-/** Returns the result or logs the failure: the bucket only serves to survive restarts. */
+/** Returns the result, or undefined and logs the failure. */
 async function tryStore<T>(log: Log, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    log.warn({ err: error }, 'rates bucket not responding')
+    log.warn({ err: error }, 'the rates bucket cannot be read or written')
     return undefined
   }
 }
@@ -97,9 +98,10 @@ async function askSource(context: Context, memory: Memory, source: RateSource, p
     const sighting = await source.ask(pair)
     // An operator's rate is always dated now, by the clock of the instance.
     const isDated = source.name !== operatorSource
-    const ofOthers = isDated ? await tryStore(log, rates.recall(source.name, pair)) : undefined
+    const known = memory.seen.get(key)
+    const stored = isDated ? await tryStore(log, rates.recall(source.name, pair)) : (known ?? null)
     const nowMs = clock()
-    const before = newer(memory.seen.get(key), ofOthers, nowMs)
+    const before = newer(known, stored ?? undefined, nowMs)
     // The copies of a source may answer in turn, and instances may ask different ones: a user could choose between two rates.
     // One that is too old shows that the source has stopped: then neither of them counts.
     // guard: a rate is never followed by an older one of its source
@@ -109,7 +111,8 @@ async function askSource(context: Context, memory: Memory, source: RateSource, p
       return
     }
     memory.seen.set(key, sighting)
-    if (!same(before, sighting)) await tryStore(log, rates.remember(sighting))
+    // One that could not be read may be newer.
+    if (stored !== undefined && !same(stored, sighting)) await tryStore(log, rates.remember(sighting))
   } catch (error) {
     memory.failures += 1
     log.warn({ source: source.name, pair, err: error }, 'rate source failed')
@@ -127,7 +130,7 @@ function newer(one: Sighting | undefined, other: Sighting | undefined, nowMs: nu
 async function accept(context: Context, memory: Memory, pair: Pair): Promise<void> {
   const { rates, log } = context
   const last = await tryStore(log, rates.findAccepted(pair))
-  if (last) memory.accepted.set(pair, last)
+  if (last || (last === null && !memory.accepted.has(pair))) memory.accepted.set(pair, last)
   const day = await tryStore(log, rates.findReleasedDay(pair))
   if (day) memory.released.set(pair, day)
   const verdict = decide(context, memory, pair)
@@ -144,7 +147,7 @@ async function accept(context: Context, memory: Memory, pair: Pair): Promise<voi
 }
 
 /** Returns true if the rate is unchanged. An operator's rate always has a new date, so only its value counts. */
-const same = (before: Sighting | undefined, now: Sighting): boolean =>
+const same = (before: Sighting | null | undefined, now: Sighting): boolean =>
   before?.source === now.source &&
   before.localE8PerUsd === now.localE8PerUsd &&
   (now.source === operatorSource || before.asOfMs === now.asOfMs)

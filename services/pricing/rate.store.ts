@@ -14,12 +14,12 @@ const Stored = Type.Object({
   day: Type.String(),
 })
 
-/** The bucket `rates`, which has the last rate of each source and the last used one. */
+/** The bucket `rates`, which has the last rate of each source and the last used one. Reading a malformed rate throws. */
 export type RateStore = {
   readonly remember: (sighting: Sighting) => Promise<void>
-  readonly recall: (source: string, pair: Pair) => Promise<Sighting | undefined>
+  readonly recall: (source: string, pair: Pair) => Promise<Sighting | null>
   readonly accept: (sighting: Sighting) => Promise<void>
-  readonly findAccepted: (pair: Pair) => Promise<Sighting | undefined>
+  readonly findAccepted: (pair: Pair) => Promise<Sighting | null>
   /** Returns the day for which an operator released a jump. */
   readonly findReleasedDay: (pair: Pair) => Promise<string | undefined>
 }
@@ -50,12 +50,11 @@ async function put(kv: KV, key: string, sighting: Sighting): Promise<void> {
   await within(kv.put(key, codec.encode(JSON.stringify(stored))), deadlineMs, 'the rates bucket')
 }
 
-/** Reads a rate. An invalid one is ignored, because the sources are polled anyway. */
-async function get(kv: KV, key: string): Promise<Sighting | undefined> {
+async function get(kv: KV, key: string): Promise<Sighting | null> {
   const entry = await within(kv.get(key), deadlineMs, 'the rates bucket')
-  if (entry?.operation !== 'PUT') return undefined
+  if (entry?.operation !== 'PUT') return null
   const read = schemaReader(Stored)(entry.json())
-  if ('fault' in read) return undefined
+  if ('fault' in read) throw new Error(`${key} in the rates bucket is malformed: ${read.fault}`)
   const { source, pair, localE8PerUsd, asOfMs } = read.value
   return { source, pair, localE8PerUsd: BigInt(localE8PerUsd), asOfMs }
 }
