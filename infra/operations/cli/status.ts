@@ -3,11 +3,13 @@ import { reading } from '#infra/operations/cli/command'
 import { operatorPlace } from '#infra/operations/place'
 import { counted, rateText, sentence } from '#infra/operations/text'
 import { variableIn } from '#platform/config'
+import type { RateState } from '#shared/messages/pricing'
 import { moneyText } from '#shared/money/text'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
 import { type Attention, attention, type Floors, freeMicroOf, freeMinorOf, linesOf, stepsOf } from '../health/attention'
+import type { RateReading } from '../health/bus'
 import type { ExternalAnswer } from '../health/external'
 import { readFacts, type SystemFacts } from '../health/facts'
 
@@ -120,17 +122,29 @@ export function needsText(judged: Attention): string[] {
   return [...listed('needs attention:', lines), ...(steps.length > 0 ? listed('to do:', steps) : [])]
 }
 
+/** Why there is no rate for cash-outs in a state of the rate that may have none. */
+const withoutCashouts: Readonly<Partial<Record<RateState, string>>> = {
+  market_closed: 'no rate for cash-outs: the market is closed, and no open one confirms it',
+  no_cross_check: 'no rate for cash-outs: no other source confirms it',
+  sources_differ: 'no rate for cash-outs: the sources differ',
+}
+
+/** Returns what `status` says of a pair's rate. Only rupiah are paid out. */
+export function ratesText({ pair, rate, source, ageMs, state, cashoutRate, unavailable }: RateReading): string[] {
+  if (unavailable !== undefined) return [unavailable]
+  const why = pair === 'USD/IDR' && cashoutRate === null && state ? withoutCashouts[state] : undefined
+  return [
+    `${rateText(rate!, pair.split('/')[1]!)} from ${source}`,
+    ...(ageMs ? [`${ageText(ageMs)} old`] : []),
+    ...(why ? [why] : []),
+  ]
+}
+
 function busText(bus: SystemFacts['bus']): string[] {
   if ('unknown' in bus) return [row('bus', 'not read')]
   const { copies, lags, rates } = bus.known
   return [
-    ...rates.map(({ pair, rate, source, ageMs, unavailable }) =>
-      row(
-        pair,
-        unavailable ?? `${rateText(rate!, pair.split('/')[1]!)} from ${source}`,
-        ...(ageMs ? [`${ageText(ageMs)} old`] : []),
-      ),
-    ),
+    ...rates.map((reading) => row(reading.pair, ...ratesText(reading))),
     ...lags.map(({ reader, stream, waiting, underWay }) =>
       row(`${stream} to ${reader}`, `${waiting} waiting`, `${underWay} in progress`),
     ),

@@ -3,6 +3,7 @@ import { consumers } from '#infra/nats/topology'
 import { isMissing } from '#platform/bus/consume'
 import { askEverybody, type DownInstance, type InstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
+import type { RateState } from '#shared/messages/pricing'
 import { type ProcessName, processNames } from '#shared/messages/topic'
 import type { Heartbeat } from './heartbeat'
 
@@ -19,6 +20,9 @@ export type RateReading = {
   readonly rate?: string
   readonly source?: string
   readonly ageMs?: number
+  readonly state?: RateState
+  /** Rate of cash-outs, null if none may be priced in this state. */
+  readonly cashoutRate?: string | null
   readonly unavailable?: string
 }
 
