@@ -11,7 +11,7 @@ import { lockQuotes } from './lock'
 import { metricsOf } from './metrics'
 import { mintQuoteId } from './quote-id'
 import { openQuoteIssuer } from './quote-issuer'
-import { dayOf, type Sighting } from './rate'
+import { dayOf, type RateSource, type Sighting } from './rate'
 import { openRateCache } from './rate-cache'
 import { type Fixture, openFixture } from './test-support'
 
@@ -335,6 +335,14 @@ describe('security: a quote', () => {
   })
 })
 
+const ringgitFrom = (name: string, ask: RateSource['ask']): RateSource => ({
+  name,
+  pairs: ['USD/MYR'],
+  neverCloses: false,
+  checkOnly: false,
+  ask,
+})
+
 describe('while the rates bucket cannot be read', () => {
   let usual: Sighting
   beforeAll(async () => {
@@ -351,13 +359,7 @@ describe('while the rates bucket cannot be read', () => {
       asOfMs: Date.now() - 60_000,
     }
     await context.rates.accept(last)
-    const leaping = {
-      name: 'leaping',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: async () => ({ ...last, localE8PerUsd: 500_000_000n, asOfMs: Date.now() }),
-    }
+    const leaping = ringgitFrom('leaping', async () => ({ ...last, localE8PerUsd: 500_000_000n, asOfMs: Date.now() }))
     const silent = () => Promise.reject(new Error('no answer'))
     let findAccepted: typeof context.rates.findAccepted = silent
     const rates = { ...context.rates, findAccepted: (pair: Pair) => findAccepted(pair) }
@@ -375,13 +377,7 @@ describe('while the rates bucket cannot be read', () => {
     const kv = await (await fixture.open('admin')).js.views.kv('rates', { bindOnly: true })
     await kv.put('accepted.usd-myr', '{"source":"a"}')
     const fresh = { source: 'a', pair: 'USD/MYR' as const, localE8PerUsd: 500_000_000n, asOfMs: Date.now() }
-    const source = {
-      name: 'a',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: async () => fresh,
-    }
+    const source = ringgitFrom('a', async () => fresh)
     await using cache = await openRateCache({ ...context, sources: [source] })
     expect(cache.rateOf('USD/MYR')).toMatchObject({ unavailable: expect.stringContaining('cannot be read') })
     await kv.put('release.usd-myr', dayOf(fresh.asOfMs))
@@ -401,13 +397,7 @@ describe('while the rates bucket cannot be read', () => {
     }
     await context.rates.remember(newest)
     const older = { ...newest, localE8PerUsd: 423_000_000n, asOfMs: newest.asOfMs - 3_600_000 }
-    const source = {
-      name: 'kept',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: async () => older,
-    }
+    const source = ringgitFrom('kept', async () => older)
     const rates = { ...context.rates, recall: () => Promise.reject(new Error('no answer')) }
     await using _cache = await openRateCache({ ...context, rates, sources: [source] })
     expect(await context.rates.recall('kept', 'USD/MYR')).toEqual(newest)
@@ -423,13 +413,7 @@ describe('the rates bucket', () => {
   })
 
   test('allows quotes from the last rate while all sources are down', async () => {
-    const down = {
-      name: 'bnm',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: () => Promise.reject(new Error('down')),
-    }
+    const down = ringgitFrom('bnm', () => Promise.reject(new Error('down')))
     const store = fixture.context.rates
     await store.remember({
       source: 'bnm',
@@ -455,13 +439,8 @@ describe('the rates bucket', () => {
       asOfMs: Date.now() - ageMs,
     })
     const [old, newer] = [rateOf(430_000_000n, dayMs), rateOf(433_000_000n, 60_000)]
-    const answering = (answers: ReturnType<typeof rateOf>[]) => ({
-      name: 'copies',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: async () => answers.shift() ?? old,
-    })
+    const answering = (answers: ReturnType<typeof rateOf>[]) =>
+      ringgitFrom('copies', async () => answers.shift() ?? old)
     const openWith = (answers: ReturnType<typeof rateOf>[]) =>
       openRateCache({ ...context, sources: [answering(answers)] })
     const quoted = { reference: { localE8PerUsd: 433_000_000n } }
@@ -487,13 +466,7 @@ describe('the rates bucket', () => {
       asOfMs: Date.now() - ageMs,
     })
     const answers = [dated(60_000)]
-    const stopped = {
-      name: 'stopped',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: async () => answers.shift() ?? dated(40 * 86_400_000),
-    }
+    const stopped = ringgitFrom('stopped', async () => answers.shift() ?? dated(40 * 86_400_000))
     await using cache = await openRateCache({ ...fixture.context, sources: [stopped] })
     expect(cache.rateOf('USD/MYR')).toMatchObject({ payIn: expect.anything() })
     await cache.poll()
@@ -506,13 +479,7 @@ describe('the rates bucket', () => {
       const { alarm, msg, pair } = JSON.parse(line)
       if (alarm) raised.push({ msg, pair })
     }
-    const down = {
-      name: 'open-er-api',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: () => Promise.reject(new Error('down')),
-    }
+    const down = ringgitFrom('open-er-api', () => Promise.reject(new Error('down')))
     const log = openLog('pricing', 'error', { write })
     await using _none = await openRateCache({ ...fixture.context, log, sources: [down] })
     await waitUntil('the alarm', () => raised.length > 0)
@@ -527,13 +494,7 @@ describe('the rates bucket', () => {
       localE8PerUsd: 460_000_000n,
       asOfMs: Date.parse(asOf),
     } as const
-    const source = {
-      name: 'jumping',
-      pairs: ['USD/MYR'] as const,
-      neverCloses: false,
-      checkOnly: false,
-      ask: async () => jumped,
-    }
+    const source = ringgitFrom('jumping', async () => jumped)
     const store = fixture.context.rates
     await store.accept({ ...jumped, localE8PerUsd: 420_000_000n })
     await using other = await openRateCache({ ...fixture.context, sources: [source] })

@@ -66,84 +66,90 @@ describe('a refund that the provider did not make, and refuses', () => {
     expect(await atProvider(id)).toHaveLength(1)
   })
 
+  /** Has the provider make the refund after all, and fail it. Returns its id. */
+  async function failMade(id: string, reference: string): Promise<string> {
+    await makeAfterAll(id, reference)
+    const [made] = await atProvider(id)
+    await fixture.control(`refunds/${made!.id}/fail`)
+    return made!.id
+  }
+  async function tellMade(refundId: string) {
+    await fixture.control(`refunds/${refundId}/tell`, { status: 'SUCCEEDED', listed: 'SUCCESS' })
+    await fixture.list()
+  }
+  /** Credits the payment in review, up to the end of its hold. */
+  async function creditInstead(id: string) {
+    await fixture.resolve(id, 'credit')
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: 'held' })
+    fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
+    await fixture.recheck(700_000)
+    await fixture.becomes(id, { state: 'credited' })
+  }
+  async function freezes(id: string) {
+    const { wallet } = await fixture.becomes(id, {
+      state: 'review',
+      reason: 'refunded_after_credit',
+      writtenOffMicro: 0n,
+    })
+    expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
+  }
+  /** Has the refund that was ordered again succeed, and then the one that had failed. */
+  async function isOurLoss(id: string, first: string) {
+    await succeed(id)
+    await fixture.list()
+    const { wallet } = await fixture.becomes(id, { state: 'refunded', refundedMinor: 40_000n })
+    await tellMade(first)
+    await fixture.becomes(id, { refundedMinor: 80_000n })
+    expect((await fixture.walletRow(wallet))?.frozen ?? false).toBe(false)
+  }
+
   // guard: a refund that was given up counts like one that we did not order
   test('freezes the wallet if it was made after all, and its payment was credited since', async () => {
     const { id, reference } = await refusedAgain()
     await fixture.giveUp(id, reference)
-    await fixture.resolve(id, 'credit')
-    await fixture.becomes(id, { state: 'paid' })
-    await fixture.settle('credit', id)
-    const { wallet } = await fixture.becomes(id, { state: 'held' })
-    fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
-    await fixture.recheck(700_000)
-    await fixture.becomes(id, { state: 'credited' })
+    await creditInstead(id)
     await makeAfterAll(id, reference)
     await succeed(id)
     await fixture.list()
-    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', writtenOffMicro: 0n })
-    expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
+    await freezes(id)
   })
 
   test('freezes the wallet, too, if it was read as failed while another order was open, which failed as well', async () => {
     const { id, reference } = await refusedAgain()
     await fixture.giveUp(id, reference)
     await fixture.resolve(id, 'refund')
-    await makeAfterAll(id, reference)
-    const [first] = await atProvider(id)
-    await fixture.control(`refunds/${first!.id}/fail`)
+    const first = await failMade(id, reference)
     await fixture.recheck()
-    expect(await fixture.report(first!.id)).toMatchObject({ status: 'dead', origin: 'ordered' })
-    const second = (await atProvider(id)).find((one) => one.id !== first!.id)!
+    expect(await fixture.report(first)).toMatchObject({ status: 'dead', origin: 'ordered' })
+    const second = (await atProvider(id)).find((one) => one.id !== first)!
     await fixture.control(`refunds/${second.id}/fail`)
     await fixture.recheck()
     await fixture.becomes(id, { state: 'review' })
-    await fixture.resolve(id, 'credit')
-    await fixture.becomes(id, { state: 'paid' })
-    await fixture.settle('credit', id)
-    const { wallet } = await fixture.becomes(id, { state: 'held' })
-    fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
-    await fixture.recheck(700_000)
-    await fixture.becomes(id, { state: 'credited' })
-    await fixture.control(`refunds/${first!.id}/tell`, { status: 'SUCCEEDED', listed: 'SUCCESS' })
-    await fixture.list()
-    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', writtenOffMicro: 0n })
-    expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
+    await creditInstead(id)
+    await tellMade(first)
+    await freezes(id)
   })
 
   test('is a loss of ours if it was made after all, and its payment was refunded again', async () => {
     const { id, reference } = await refusedAgain()
     await fixture.giveUp(id, reference)
     await fixture.resolve(id, 'refund')
-    await makeAfterAll(id, reference)
-    const [first] = await atProvider(id)
-    await fixture.control(`refunds/${first!.id}/fail`)
+    const first = await failMade(id, reference)
     await fixture.recheck()
-    await succeed(id)
-    await fixture.list()
-    const { wallet } = await fixture.becomes(id, { state: 'refunded', refundedMinor: 40_000n })
-    await fixture.control(`refunds/${first!.id}/tell`, { status: 'SUCCEEDED', listed: 'SUCCESS' })
-    await fixture.list()
-    await fixture.becomes(id, { refundedMinor: 80_000n })
-    expect((await fixture.walletRow(wallet))?.frozen ?? false).toBe(false)
+    await isOurLoss(id, first)
   })
 
   test('is a loss of ours if it was made after all, also if it had failed before its payment was refunded again', async () => {
     const { id, reference } = await refusedAgain()
     await fixture.giveUp(id, reference)
-    await makeAfterAll(id, reference)
-    const [first] = await atProvider(id)
-    await fixture.control(`refunds/${first!.id}/fail`)
+    const first = await failMade(id, reference)
     await fixture.list()
-    expect(await fixture.report(first!.id)).toMatchObject({ status: 'dead', origin: 'refund' })
+    expect(await fixture.report(first)).toMatchObject({ status: 'dead', origin: 'refund' })
     expect((await fixture.resolve(id, 'refund')).ok).toHaveProperty('done')
     await fixture.recheck()
-    await succeed(id)
-    await fixture.list()
-    const { wallet } = await fixture.becomes(id, { state: 'refunded', refundedMinor: 40_000n })
-    await fixture.control(`refunds/${first!.id}/tell`, { status: 'SUCCEEDED', listed: 'SUCCESS' })
-    await fixture.list()
-    await fixture.becomes(id, { refundedMinor: 80_000n })
-    expect((await fixture.walletRow(wallet))?.frozen ?? false).toBe(false)
+    await isOurLoss(id, first)
   })
 })
 
