@@ -53,6 +53,7 @@ export const paymentControls = (context: Context): Control[] => [
         ...(dueAt === null ? {} : { dueAt }),
         ...(currency === null ? {} : { currency }),
         ...(isNaming(names) && { names }),
+        ...(body.referenced === true && { referenceId: payment.referenceId }),
       })
       return disputeBody(context, dispute)
     },

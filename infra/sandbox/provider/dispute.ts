@@ -47,7 +47,7 @@ export function disputeBody({ book }: Pick<Context, 'book'>, dispute: Dispute): 
 export function openDispute(
   context: Context,
   payment: Payment,
-  ask: Pick<Dispute, 'amountMinor'> & Partial<Pick<Dispute, 'dueAt' | 'names' | 'currency'>>,
+  ask: Pick<Dispute, 'amountMinor'> & Partial<Pick<Dispute, 'dueAt' | 'names' | 'currency' | 'referenceId'>>,
 ): Dispute {
   const now = nowText(context)
   const names = ask.names ?? context.chance.oneOf<Naming>(['payment', 'request', 'none'])

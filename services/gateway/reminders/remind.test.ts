@@ -396,9 +396,11 @@ describe('the automatic repayment of a debt', () => {
     'waits for a settlement that is %s, also after the due date',
     async (state) => {
       const round = instance()
+      await rounds(round, [dueAt - day])
+      // The borrower, who was reminded, pays before the next reminder.
       chain.autoRepay = allowed
       settlement = state
-      await rounds(round, [dueAt - day, dueAt - 7_200, dueAt - 900, dueAt + 60])
+      await rounds(round, [dueAt - day + 3_600, dueAt - 7_200, dueAt - 900, dueAt + 60])
       expect(await tries()).toEqual([])
       settlement = 'none'
       await rounds(round, [dueAt + 120])

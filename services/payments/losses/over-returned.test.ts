@@ -346,7 +346,8 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     await fixture.settle('credit', id)
     const second = (await pay(checkouts[1]!)).payment_id
     await fixture.control(`payments/${second}/tell`, { hidden: true })
-    const { id: made } = (await fixture.control(`payments/${second}/dispute`, { names: 'payment' })) as Made
+    const named = { names: 'payment', referenced: true }
+    const { id: made } = (await fixture.control(`payments/${second}/dispute`, named)) as Made
     const lost = (await fixture.control(`disputes/${made}`, { status: 'LOST', names: 'payment' })) as Made
     await tell(lost, 'LOST').catch(() => {})
     expect((await fixture.row(id))!.refundedMinor).toBe(0n)
