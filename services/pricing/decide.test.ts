@@ -405,7 +405,7 @@ describe('a jump of more than 4% from the last used rate', () => {
 describe('a rate, while nobody knows which one was last used,', () => {
   // guard: no rate is used before the last used one is known
   test('is not used, because a jump would not be noticed', () => {
-    expect(decide([seen('a', '4.00')], { accepted: undefined })).toEqual({
+    expect(decide([seen('a', '4.00')], { accepted: 'unread' })).toEqual({
       unavailable: 'the last used rate cannot be read from the rates bucket',
     })
   })
@@ -413,7 +413,7 @@ describe('a rate, while nobody knows which one was last used,', () => {
     expect(decide([seen('a', '4.00')], { accepted: null })).toHaveProperty('payIn')
   })
   test('is used if an operator configured it, or released its day', () => {
-    expect(decide([seen('fixed', '5.00')], { accepted: undefined })).toHaveProperty('payIn')
-    expect(decide([seen('a', '5.00')], { accepted: undefined, releasedDay: '2026-11-18' })).toHaveProperty('payIn')
+    expect(decide([seen('fixed', '5.00')], { accepted: 'unread' })).toHaveProperty('payIn')
+    expect(decide([seen('a', '5.00')], { accepted: 'unread', releasedDay: '2026-11-18' })).toHaveProperty('payIn')
   })
 })

@@ -45,10 +45,10 @@ export type RateCase = {
   trades: readonly Sighting[]
   sourcesWanted: number
   /**
-   * The last used rate: null if there is none, undefined while it could not be read. `releasedDay` is the day for which an
+   * The last used rate: null if there is none, and `unread` until it could be read. `releasedDay` is the day for which an
    * operator released a jump.
    */
-  accepted: Sighting | null | undefined
+  accepted: Sighting | null | 'unread'
   releasedDay: string | undefined
 }
 
@@ -74,7 +74,7 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     return { unavailable: `sources differ by ${deviationBps} bps` }
   const isReleased = reference.source === operatorSource || known.releasedDay === dayOf(reference.asOfMs)
   // guard: no rate is used before the last used one is known
-  if (known.accepted === undefined && !isReleased)
+  if (known.accepted === 'unread' && !isReleased)
     return { unavailable: 'the last used rate cannot be read from the rates bucket' }
   // guard: a rate jump needs manual review
   if (!isReleased && jumped(known.accepted, reference, guards))
@@ -245,7 +245,7 @@ function restTimesOf(ageMs: number, { ageWeekendMaxMs }: Guards): bigint {
 }
 
 function jumped(accepted: RateCase['accepted'], reference: Sighting, guards: Guards): boolean {
-  if (!accepted || accepted.source === operatorSource) return false
+  if (accepted === null || accepted === 'unread' || accepted.source === operatorSource) return false
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }
 

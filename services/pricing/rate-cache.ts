@@ -3,7 +3,7 @@ import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { type Pair, pairs } from '#shared/money/pair'
 import type { Context } from './context'
-import { decideRate, isFromFuture, isStale, operatorSource, type RateVerdict } from './decide'
+import { decideRate, isFromFuture, isStale, operatorSource, type RateCase, type RateVerdict } from './decide'
 import type { RateSource, Sighting } from './rate'
 
 export type RateCache = AsyncDisposable & {
@@ -64,13 +64,14 @@ function decide(context: Context, memory: Memory, pair: Pair): RateVerdict {
   const asked = context.sources.filter((source) => source.pairs.includes(pair))
   const seenBy = (sources: readonly RateSource[]) =>
     sources.flatMap((source) => memory.seen.get(keyOf(source.name, pair)) ?? [])
-  const known = {
+  const last = memory.accepted.get(pair)
+  const known: RateCase = {
     pair,
     sightings: seenBy(asked.filter((source) => !source.checkOnly)),
     checks: seenBy(asked.filter((source) => source.checkOnly && !source.neverCloses)),
     trades: seenBy(asked.filter((source) => source.neverCloses)),
     sourcesWanted: asked.length,
-    accepted: memory.accepted.get(pair),
+    accepted: last === undefined ? 'unread' : last,
     releasedDay: memory.released.get(pair),
   }
   return decideRate(known, context.guards, context.clock())

@@ -45,7 +45,7 @@ async function outcomeOf(name: string, pair: Pair, served_: typeof served, at: s
   const source = sources.find((one) => one.name === name)!
   const sighting = await source.ask(pair).catch(() => undefined)
   if (!sighting) return 'no rate'
-  const known = { pair, sightings: [], checks: [], trades: [], accepted: undefined, releasedDay: undefined }
+  const known = { pair, sightings: [], checks: [], trades: [], accepted: null, releasedDay: undefined }
   const verdict = decideRate(
     { ...known, sourcesWanted: 1, [source.checkOnly ? 'checks' : 'sightings']: [sighting] },
     guardsFrom(config),

@@ -71,7 +71,7 @@ export type Hour = { readonly atMs: number; readonly verdict: RateVerdict }
 export function playYear(pair: Pair, outages: readonly Outage[] = []): Hour[] {
   const guards = deploymentGuards()
   const hours: Hour[] = []
-  let accepted: Sighting | undefined
+  let accepted: Sighting | null = null
   for (let atMs = Date.UTC(2025, 0, 1); atMs < Date.UTC(2026, 0, 1); atMs += hourMs) {
     const known = { pair, ...seenAt(pair, atMs, outages), accepted, releasedDay: undefined }
     const verdict = decideRate(known, guards, atMs)

@@ -89,7 +89,7 @@ async function outcomeOf({ source, guards }: RateBench, pair: Pair, { alone = fa
     sourcesWanted: 1,
     checks: source.checkOnly && !source.neverCloses ? [sighting] : [],
     trades: source.neverCloses ? [sighting] : [],
-    accepted: undefined,
+    accepted: null,
     releasedDay: undefined,
   }
   return 'payIn' in decideRate(known, guards, Date.now()) ? 'used' : 'refused by the guards'
