@@ -343,6 +343,13 @@ const ringgitFrom = (name: string, ask: RateSource['ask']): RateSource => ({
   ask,
 })
 
+const ringgit = (source: string, localE8PerUsd: bigint, ageMs = 60_000): Sighting => ({
+  source,
+  pair: 'USD/MYR',
+  localE8PerUsd,
+  asOfMs: Date.now() - ageMs,
+})
+
 describe('while the rates bucket cannot be read', () => {
   let usual: Sighting
   beforeAll(async () => {
@@ -352,14 +359,9 @@ describe('while the rates bucket cannot be read', () => {
 
   test('there is no rate, and no jump replaces the last used one', async () => {
     const { context } = fixture
-    const last = {
-      source: 'leaping',
-      pair: 'USD/MYR' as const,
-      localE8PerUsd: 400_000_000n,
-      asOfMs: Date.now() - 60_000,
-    }
+    const last = ringgit('leaping', 400_000_000n)
     await context.rates.accept(last)
-    const leaping = ringgitFrom('leaping', async () => ({ ...last, localE8PerUsd: 500_000_000n, asOfMs: Date.now() }))
+    const leaping = ringgitFrom('leaping', async () => ringgit('leaping', 500_000_000n, 0))
     const silent = () => Promise.reject(new Error('no answer'))
     let findAccepted: typeof context.rates.findAccepted = silent
     const rates = { ...context.rates, findAccepted: (pair: Pair) => findAccepted(pair) }
@@ -376,7 +378,7 @@ describe('while the rates bucket cannot be read', () => {
     const { context } = fixture
     const kv = await (await fixture.open('admin')).js.views.kv('rates', { bindOnly: true })
     await kv.put('accepted.usd-myr', '{"source":"a"}')
-    const fresh = { source: 'a', pair: 'USD/MYR' as const, localE8PerUsd: 500_000_000n, asOfMs: Date.now() }
+    const fresh = ringgit('a', 500_000_000n, 0)
     const source = ringgitFrom('a', async () => fresh)
     await using cache = await openRateCache({ ...context, sources: [source] })
     expect(cache.rateOf('USD/MYR')).toMatchObject({ unavailable: expect.stringContaining('cannot be read') })
@@ -389,15 +391,9 @@ describe('while the rates bucket cannot be read', () => {
 
   test('it keeps the last rate of a source, which may be newer than the answer of the source', async () => {
     const { context } = fixture
-    const newest = {
-      source: 'kept',
-      pair: 'USD/MYR' as const,
-      localE8PerUsd: 421_000_000n,
-      asOfMs: Date.now() - 60_000,
-    }
+    const newest = ringgit('kept', 421_000_000n)
     await context.rates.remember(newest)
-    const older = { ...newest, localE8PerUsd: 423_000_000n, asOfMs: newest.asOfMs - 3_600_000 }
-    const source = ringgitFrom('kept', async () => older)
+    const source = ringgitFrom('kept', async () => ringgit('kept', 423_000_000n, 3_660_000))
     const rates = { ...context.rates, recall: () => Promise.reject(new Error('no answer')) }
     await using _cache = await openRateCache({ ...context, rates, sources: [source] })
     expect(await context.rates.recall('kept', 'USD/MYR')).toEqual(newest)
@@ -432,17 +428,10 @@ describe('the rates bucket', () => {
   test('security: quotes no older rate of a source, if its copies answer in turn or another instance knows a newer one', async () => {
     const { context } = fixture
     const dayMs = 86_400_000
-    const rateOf = (localE8PerUsd: bigint, ageMs: number) => ({
-      source: 'copies',
-      pair: 'USD/MYR' as const,
-      localE8PerUsd,
-      asOfMs: Date.now() - ageMs,
-    })
+    const rateOf = (localE8PerUsd: bigint, ageMs: number) => ringgit('copies', localE8PerUsd, ageMs)
     const [old, newer] = [rateOf(430_000_000n, dayMs), rateOf(433_000_000n, 60_000)]
-    const answering = (answers: ReturnType<typeof rateOf>[]) =>
-      ringgitFrom('copies', async () => answers.shift() ?? old)
-    const openWith = (answers: ReturnType<typeof rateOf>[]) =>
-      openRateCache({ ...context, sources: [answering(answers)] })
+    const answering = (answers: Sighting[]) => ringgitFrom('copies', async () => answers.shift() ?? old)
+    const openWith = (answers: Sighting[]) => openRateCache({ ...context, sources: [answering(answers)] })
     const quoted = { reference: { localE8PerUsd: 433_000_000n } }
     await using one = await openWith([newer, old])
     expect(one.rateOf('USD/MYR')).toMatchObject(quoted)
@@ -459,12 +448,7 @@ describe('the rates bucket', () => {
   })
 
   test('has no rate of a source that answers only with one that is too old, whatever it gave before', async () => {
-    const dated = (ageMs: number) => ({
-      source: 'stopped',
-      pair: 'USD/MYR' as const,
-      localE8PerUsd: 421_000_000n,
-      asOfMs: Date.now() - ageMs,
-    })
+    const dated = (ageMs: number) => ringgit('stopped', 421_000_000n, ageMs)
     const answers = [dated(60_000)]
     const stopped = ringgitFrom('stopped', async () => answers.shift() ?? dated(40 * 86_400_000))
     await using cache = await openRateCache({ ...fixture.context, sources: [stopped] })
