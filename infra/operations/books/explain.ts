@@ -19,8 +19,7 @@ export const explainBreak = (sql: Sql, id: string, { owner, reason, until }: Exp
 /** Returns the amount up to which an explanation of a break would now mute it, which stays the same until it grows beyond that. */
 export async function mutedUpTo(sql: Sql, id: string): Promise<string> {
   const [found] = await sql<{ amount: string }[]>`
-    select (case when amount between least(0, explained_amount) and greatest(0, explained_amount)
-      then coalesce(explained_amount, amount) else amount end)::text as amount
+    select (case when exceeded_at is null then coalesce(explained_amount, amount) else amount end)::text as amount
     from books.breaks where id = ${id}`
   return found?.amount ?? '0'
 }

@@ -122,11 +122,11 @@ export function needsText(judged: Attention): string[] {
   return [...listed('needs attention:', lines), ...(steps.length > 0 ? listed('to do:', steps) : [])]
 }
 
-/** Why there is no rate for cash-outs in a state of the rate that may have none. */
+/** Why cash-outs have no rate in a state in which they may have none. */
 const withoutCashouts: Readonly<Partial<Record<RateState, string>>> = {
-  market_closed: 'no rate for cash-outs: the market is closed, and no open one confirms it',
-  no_cross_check: 'no rate for cash-outs: no other source confirms it',
-  sources_differ: 'no rate for cash-outs: the sources differ',
+  market_closed: 'the market is closed, and no open one confirms it',
+  no_cross_check: 'no other source confirms it',
+  sources_differ: 'the sources differ',
 }
 
 /** Returns what `status` says of a pair's rate. Only rupiah are paid out. */
@@ -136,7 +136,7 @@ export function ratesText({ pair, rate, source, ageMs, state, cashoutRate, unava
   return [
     `${rateText(rate!, pair.split('/')[1]!)} from ${source}`,
     ...(ageMs ? [`${ageText(ageMs)} old`] : []),
-    ...(why ? [why] : []),
+    ...(why ? [`no rate for cash-outs: ${why}`] : []),
   ]
 }
 
