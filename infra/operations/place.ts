@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
-import { runningStack, type StackFile } from '#infra/local/stack-file'
+import type { StackFile } from '#infra/local/stack-file'
+import { localStackWithout } from '#infra/operations/cli/connection'
 import { operatorAccess } from '#infra/operations/cli/operator'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
 import { readConfig, variableIn } from '#platform/config'
@@ -65,25 +66,22 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
 export const operatorRpcUrls = (env: NodeJS.ProcessEnv): readonly string[] | undefined =>
   (variableIn(env, 'RPC_URL') ?? variableIn(env, 'RPC_URLS'))?.split(',')
 
-const databaseOf = (env: NodeJS.ProcessEnv): string | undefined =>
-  ['DATABASE_OPS_URL', 'DATABASE_ADMIN_URL'].find((name) => variableIn(env, name))
+const databases = ['DATABASE_OPS_URL', 'DATABASE_ADMIN_URL']
 
 /**
  * Returns the running local stack. Throws if a database of a deployment is named: its rows, and the books that are written with
  * them, would be those of another chain and provider.
  */
-export function localStack(env: NodeJS.ProcessEnv): StackFile {
-  const named = databaseOf(env)
-  if (named) throw new Error(`${named} is set: set RPC_URLS too, or unset it for the local stack`)
-  return runningStack(env)
-}
+export const localStack = (env: NodeJS.ProcessEnv): StackFile =>
+  localStackWithout('RPC_URLS', { others: databases, env })
 
 /** Returns the running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   const rpcUrls = operatorRpcUrls(env)
   if (!rpcUrls) return placeOf(localStack(env))
   // The rows would be those of a local stack, which a restore would change in place of the deployment's.
-  if (!databaseOf(env)) throw new Error('RPC_URL is set: set DATABASE_OPS_URL or DATABASE_ADMIN_URL too')
+  if (!databases.some((name) => variableIn(env, name)))
+    throw new Error(`RPC_URL is set: set ${databases.join(' or ')} too`)
   const need = (name: string): string => {
     const value = variableIn(env, name)
     if (!value) throw new Error(`RPC_URL is set: set ${name} too`)

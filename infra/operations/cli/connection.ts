@@ -1,5 +1,5 @@
 import postgres, { type Sql } from 'postgres'
-import { runningStack } from '#infra/local/stack-file'
+import { runningStack, type StackFile } from '#infra/local/stack-file'
 import { readConfig, variableIn } from '#platform/config'
 import { databaseUrl, text } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
@@ -26,14 +26,23 @@ const fields = {
   DATABASE_ADMIN_PASSWORD: text({ about: 'its password', fallback: '', secret: true }),
 }
 
+/**
+ * Returns the running local stack, because `missing` names nothing else. Throws if one of `others` names a part of a deployment:
+ * a command would read one place and change or record in the other.
+ */
+export function localStackWithout(
+  missing: string,
+  { others, env }: { others: readonly string[]; env: NodeJS.ProcessEnv },
+): StackFile {
+  const named = others.find((name) => variableIn(env, name))
+  if (named) throw new Error(`${named} is set: set ${missing} too, or unset it for the local stack`)
+  return runningStack(env)
+}
+
 /** Returns the URL of Postgres as its owner: DATABASE_ADMIN_URL, or the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
-  if (!variableIn(env, 'DATABASE_ADMIN_URL')) {
-    // The command would be recorded in the deployment, and change the local stack.
-    if (variableIn(env, 'DATABASE_OPS_URL'))
-      throw new Error('DATABASE_OPS_URL is set: set DATABASE_ADMIN_URL too, or unset it for the local stack')
-    return runningStack(env).postgres.url
-  }
+  if (!variableIn(env, 'DATABASE_ADMIN_URL'))
+    return localStackWithout('DATABASE_ADMIN_URL', { others: ['DATABASE_OPS_URL'], env }).postgres.url
   const { databaseAdminUrl, databaseAdminPassword } = readConfig('ops', fields, env)
   return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword: databaseAdminPassword })
 }

@@ -1,8 +1,8 @@
 import { connect, type NatsConnection, nuid } from 'nats'
 import type { Sql } from 'postgres'
-import { runningStack, type StackFile } from '#infra/local/stack-file'
+import type { StackFile } from '#infra/local/stack-file'
 import type { Proposal, ProposedLine } from '#infra/operations/audit-log/proposals'
-import { openConnection } from '#infra/operations/cli/connection'
+import { localStackWithout, openConnection } from '#infra/operations/cli/connection'
 import type { Signer } from '#infra/operations/cli/signer'
 import { type Ask, asker, Unavailable } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
@@ -50,12 +50,8 @@ const fields = {
 
 /** Returns the access to the running local stack, or to the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
-  if (!variableIn(env, 'DATABASE_OPS_URL')) {
-    // The command would be recorded in the local stack, and change the deployment.
-    if (variableIn(env, 'DATABASE_ADMIN_URL'))
-      throw new Error('DATABASE_ADMIN_URL is set: set DATABASE_OPS_URL too, or unset it for the local stack')
-    return accessOf(runningStack(env))
-  }
+  if (!variableIn(env, 'DATABASE_OPS_URL'))
+    return accessOf(localStackWithout('DATABASE_OPS_URL', { others: ['DATABASE_ADMIN_URL'], env }))
   const config = readConfig('ops', fields, env)
   const { databaseOpsUrl, databasePasswordOps: databasePassword, natsUrl: url } = config
   return {
