@@ -447,6 +447,15 @@ describe('the rates bucket', () => {
     expect(third.rateOf('USD/MYR')).toMatchObject({ reference: { localE8PerUsd: 434_000_000n } })
   })
 
+  test.each(['{"source":"mended"}', 'no JSON'])('has a malformed rate of a source replaced: %s', async (malformed) => {
+    const { context } = fixture
+    const kv = await (await fixture.open('admin')).js.views.kv('rates', { bindOnly: true })
+    await kv.put('seen.mended.usd-myr', malformed)
+    const rate = ringgit('mended', 421_000_000n)
+    await using _cache = await openRateCache({ ...context, sources: [ringgitFrom('mended', async () => rate)] })
+    expect(await context.rates.recall('mended', 'USD/MYR')).toEqual(rate)
+  })
+
   test('has no rate of a source that answers only with one that is too old, whatever it gave before', async () => {
     const dated = (ageMs: number) => ringgit('stopped', 421_000_000n, ageMs)
     const answers = [dated(60_000)]
